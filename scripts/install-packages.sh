@@ -45,6 +45,7 @@ libgtest-dev      unit tests
 python3-pytest    all other tests
 python3-numpy     the tests compare frames with it
 python3-torch     the tests make their models with it, and the reference results
+python3-onnx      writes ONNX files for the tests, and says what each operator must return
 python3-torchvision models with its operators are tested, and its library serves them
 rpm               reads the spec file, for its test
 python3-av        is a program that opens libavfilter with RTLD_LOCAL

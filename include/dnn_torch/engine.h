@@ -313,8 +313,10 @@ typedef struct DnnTorchEngine {
      *   ultralytics      what Ultralytics' exporter wrote into the file, as JSON
      *   architecture_contract
      *                    of a file of weights: the known contract of its architecture, as
-     *                    JSON.  A longer one of these three continues under the key with
-     *                    ":1", ":2" and so on
+     *                    JSON
+     *   graph_contract   of an ONNX file: what the graph tells about its input, as JSON.  A
+     *                    longer one of these four continues under the key with ":1", ":2" and
+     *                    so on
      *   refused          the operators for which model_open() refuses the model, one a line
      *   input_type, output_type
      *                    the type of the model's own tensors: "uint8".  NULL until a run showed it

@@ -623,7 +623,7 @@ def test_python_2(weights, wanted, engine, tmp_path):
 
 
 def test_formats_by_name(engine, tmp_path):
-    for name, start, word in (("net.pb", b"\n\x05", "TensorFlow"), ("net.onnx", b"\x08\x07", "ONNX")):
+    for name, start, word in (("net.pb", b"\n\x05", "TensorFlow"), ("net.onnx", b"\x08\x07:\x7f", "ONNX")):
         (tmp_path / name).write_bytes(start.ljust(600, b" "))
         refused(engine, tmp_path / name, word)
 

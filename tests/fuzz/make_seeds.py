@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the files that are changed to fuzz the engine: make_seeds.py OUTDIR [CHECKPOINTS]
+"""Makes the files that are changed to fuzz the engine: make_seeds.py OUTDIR [CHECKPOINTS [ONNX]]
 
-OUTDIR gets models, and the folder CHECKPOINTS files of weights.
+OUTDIR gets models, the folder CHECKPOINTS files of weights, and ONNX such files.
 
 Each is small, and has something that others do not: control flow, constants, classes,
 containers of tensors, shared storages, views. They lie in the repository so that a seed
@@ -169,6 +169,31 @@ def make_checkpoints(folder):
     (folder / "accepted-plain.safetensors").write_bytes(contents)
 
 
+class Sizes(nn.Module):
+    """Computes with sizes."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.last = nn.Conv2d(3, 4, 3, 2, 1), nn.BatchNorm2d(4), nn.ConvTranspose2d(4, 3, 2, 2)
+
+    def forward(self, x):
+        n, c, h, w = x.shape
+        wide = nn.functional.pad(x, (0, (4 - w % 4) % 4, 0, (4 - h % 4) % 4), "reflect")
+        made = self.last(nn.functional.leaky_relu(self.norm(self.first(wide)), 0.1))
+        rows = made.flatten(2).transpose(1, 2).softmax(-1).transpose(1, 2).reshape(made.shape)
+        return nn.functional.interpolate(rows[:, :, :h, :w], scale_factor=2, mode="bilinear")
+
+
+def make_onnx(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    places = {"x": {0: "n", 2: "h", 3: "w"}}
+    plain = nn.Sequential(nn.Conv2d(3, 4, 3, 1, 1), nn.PReLU(4), nn.Conv2d(4, 12, 1), nn.PixelShuffle(2))
+    for name, module in (("plain", plain), ("sizes", Sizes())):
+        for version in (11, 16):
+            torch.onnx.export(module.eval(), torch.rand(1, 3, 8, 12), str(folder / f"accepted-{name}-{version}.onnx"),
+                              opset_version=version, input_names=["x"], output_names=["y"], dynamic_axes=places)
+
+
 # The others hold their code as it is, for it to be changed: nothing here inflates.
 AS_PYTORCH_WRITES_IT = ("convolutions",)
 
@@ -192,6 +217,8 @@ def main():
             store_plainly(path)
     if len(sys.argv) > 2:
         make_checkpoints(pathlib.Path(sys.argv[2]))
+    if len(sys.argv) > 3:
+        make_onnx(pathlib.Path(sys.argv[3]))
 
 
 if __name__ == "__main__":

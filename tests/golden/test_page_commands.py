@@ -44,7 +44,7 @@ NOT_RUN = [
     ("docs/i-have.md", "python export.py", "it needs YOLOv5's own folder"),
     ("docs/i-have.md", 'python3 -c "import torch, transformers', "it needs transformers"),
     ("docs/i-have.md", 'python3 -c "from net import Net; Net.load', "it needs lightning"),
-    ("docs/i-have.md", 'python3 -c "import torch, onnx2torch', "it needs onnx2torch"),
+    ("docs/i-have.md", 'python3 -c "import onnx', "it needs python3-onnx"),
     ("models/README.md", "models/train_", "it trains for minutes to hours"),
     ("models/README.md", "models/make_", "it writes the model into the source tree"),
     ("models/README.md", "models/draw_clip.py", "it draws for minutes"),

@@ -312,6 +312,8 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
         apply_json(texts.architecture, {.name = "architecture", .file = "of the architecture"},
                    contract);
     const TimeContract known = contract.time;
+    if (!texts.graph.empty())
+        apply_json(texts.graph, {.name = "ONNX graph", .file = "of the ONNX graph"}, contract);
     if (!texts.ultralytics.empty())
         apply_ultralytics(texts.ultralytics, "config.txt in the file", contract);
     if (!texts.file.empty())

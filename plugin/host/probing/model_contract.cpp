@@ -146,7 +146,8 @@ Contract contract_of(const Model &model, const ContractOptions &options,
     return read_contract(options, contract_path,
                          {.file = text_of(model, "file_contract"),
                           .ultralytics = text_of(model, "ultralytics"),
-                          .architecture = text_of(model, "architecture_contract")});
+                          .architecture = text_of(model, "architecture_contract"),
+                          .graph = text_of(model, "graph_contract")});
 }
 
 ModelWithContract open_with_contract(const ContractOptions &given, const std::string &contract_path,

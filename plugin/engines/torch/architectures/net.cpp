@@ -514,8 +514,13 @@ Blueprint Net::finish(const Expression &result, int64_t scale, int64_t in_channe
     blueprint_.scale = scale;
     blueprint_.in_channels = in_channels;
     blueprint_.out_channels = out_channels;
-    blueprint_.source = concat(function_texts_, "\ndef forward(self, ", input, arguments_, "):\n",
-                               lines_, "    return ", result, "\n");
+    return finish_as(concat(", ", input, arguments_), result);
+}
+
+Blueprint Net::finish_as(const std::string &arguments, const Expression &result)
+{
+    blueprint_.source = concat(function_texts_, "\ndef forward(self", arguments, "):\n", lines_,
+                               "    return ", result, "\n");
     return std::move(blueprint_);
 }
 

@@ -113,6 +113,10 @@ public:
     Blueprint finish(const Expression &result, int64_t scale, int64_t in_channels,
                      int64_t out_channels);
 
+    // Returns the network with a forward() of those arguments, each after a comma, without further
+    // checks.
+    Blueprint finish_as(const std::string &arguments, const Expression &result);
+
     // The input of forward().
     static constexpr const char *input = "x";
 

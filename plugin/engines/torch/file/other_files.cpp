@@ -71,12 +71,6 @@ constexpr std::array<OtherFormat, 9> other_formats = {{
      .words = "is a TensorRT engine, which runs on one kind of GPU; use the model's PyTorch file"},
 }};
 
-bool is_onnx(const FileBytes &file)
-{
-    const std::string_view bytes = file.bytes();
-    return bytes.starts_with("\x08") && file.name().ends_with(".onnx");
-}
-
 bool is_tensorflow(const FileBytes &file)
 {
     constexpr size_t mark_place = 4;
@@ -124,8 +118,6 @@ void refuse_other_files(const FileBytes &file)
     for (const OtherFormat &format : other_formats)
         if (bytes.starts_with(format.start))
             file.refuse(format.words);
-    if (is_onnx(file))
-        file.refuse("is an ONNX model, which is not read; use the model's PyTorch file");
     if (is_tensorflow(file))
         file.refuse("is a TensorFlow model, which is not read; use the model's PyTorch file");
     if (is_openvino(bytes))

@@ -281,4 +281,22 @@ Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
     return description;
 }
 
+Description describe(const OnnxFile &file, const Module &module)
+{
+    Description description;
+    describe_module(module, description);
+    const OnnxModel &model = file.model();
+    description.facts["format"] = dnn_torch::concat("ONNX", model.producer.empty() ? "" : " of ",
+                                                    model.producer, ", file format ", model.version,
+                                                    ", operators of version ", model.operators);
+    description.facts.erase("origin"); // the module was generated here
+    add_contract("graph_contract", file.network().contract, description.facts);
+    const auto own = model.properties.find(own_contract_record);
+    if (own != model.properties.end())
+        add_contract("file_contract", own->second, description.facts);
+    if (const std::string exported = ultralytics_of(model); !exported.empty())
+        add_contract("ultralytics", exported, description.facts);
+    return description;
+}
+
 } // namespace engine_torch

@@ -7,6 +7,7 @@
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
 #include "engines/torch/file/archive.h"
+#include "engines/torch/onnx/onnx_network.h"
 
 #include <map>
 #include <string>
@@ -34,5 +35,6 @@ Description inspect(const Archive &archive);
 Description describe(const Archive &archive, const torch::jit::Module &module);
 Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
                      const torch::jit::Module &module);
+Description describe(const OnnxFile &file, const torch::jit::Module &module);
 
 } // namespace engine_torch

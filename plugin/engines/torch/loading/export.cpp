@@ -61,20 +61,36 @@ std::string left_out(const Checkpoint &checkpoint, const Candidate &candidate)
 
 } // namespace
 
+namespace
+{
+
+void write_module(const torch::jit::Module &module, const std::string &contract, int sink)
+{
+    torch::jit::ExportModule(module,
+                             [sink](const void *bytes, size_t size) {
+                                 write_all(sink, {static_cast<const char *>(bytes), size});
+                                 return size;
+                             },
+                             {{std::string(own_contract_record), contract}});
+}
+
+} // namespace
+
 std::string write_torchscript(const Checkpoint &checkpoint, int sink)
 {
     const Recognised recognised = recognise(checkpoint);
-    const torch::jit::Module module = load_plain_network(checkpoint, recognised);
-    const torch::jit::ExtraFilesMap extras = {
-        {std::string(own_contract_record), contract_of(recognised.network)}};
-    torch::jit::ExportModule(
-        module,
-        [sink](const void *bytes, size_t size) {
-            write_all(sink, {static_cast<const char *>(bytes), size});
-            return size;
-        },
-        extras);
+    write_module(
+        load_plain_network(checkpoint.name(), recognised.network, recognised.candidate->weights),
+        contract_of(recognised.network), sink);
     return left_out(checkpoint, *recognised.candidate);
+}
+
+std::string write_torchscript(const OnnxFile &file, int sink)
+{
+    const OnnxNetwork &network = file.network();
+    write_module(load_plain_network(file.name(), network.network, network.weights),
+                 network.contract, sink);
+    return "";
 }
 
 std::string write_safetensors(const Checkpoint &checkpoint, int sink)

@@ -271,11 +271,15 @@ Recognised recognise(const Checkpoint &checkpoint)
 Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
                     const c10::Device &device, const Permissions &permissions)
 {
-    const std::string &path = checkpoint.name();
+    return load_network(checkpoint.name(), recognised.network, recognised.candidate->weights,
+                        device, permissions);
+}
+
+Module load_network(const std::string &path, const Blueprint &network, const Weights &weights,
+                    const c10::Device &device, const Permissions &permissions)
+{
     try {
-        Module module = reading(path, [&] {
-            return build_module(recognised.network, recognised.candidate->weights, device);
-        });
+        Module module = reading(path, [&] { return build_module(network, weights, device); });
         accept(module, path, permissions);
         return module;
     } catch (const WeightFault &fault) {
@@ -283,17 +287,16 @@ Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
     }
 }
 
-Module load_plain_network(const Checkpoint &checkpoint, const Recognised &recognised)
+Module load_plain_network(const std::string &path, const Blueprint &network, const Weights &weights)
 {
     try {
-        return reading(checkpoint.name(), [&] {
-            Module module =
-                build_module(recognised.network, recognised.candidate->weights, c10::kCPU);
+        return reading(path, [&] {
+            Module module = build_module(network, weights, c10::kCPU);
             module.eval();
             return module;
         });
     } catch (const WeightFault &fault) {
-        refuse(checkpoint.name(), fault.what());
+        refuse(path, fault.what());
     }
 }
 

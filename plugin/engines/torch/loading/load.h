@@ -28,8 +28,14 @@ Recognised recognise(const Checkpoint &checkpoint);
 torch::jit::Module load_network(const Checkpoint &checkpoint, const Recognised &recognised,
                                 const c10::Device &device, const Permissions &permissions);
 
+// Returns a network whose code was generated here.  Throws a Failure that names the file.
+torch::jit::Module load_network(const std::string &path, const Blueprint &network,
+                                const Weights &weights, const c10::Device &device,
+                                const Permissions &permissions);
+
 // Returns the network as build_module() builds it, on the CPU.
-torch::jit::Module load_plain_network(const Checkpoint &checkpoint, const Recognised &recognised);
+torch::jit::Module load_plain_network(const std::string &path, const Blueprint &network,
+                                      const Weights &weights);
 
 // Returns the module after checking only its values: it may use operators that load_module()
 // refuses.  Call it only if runs_while_loading() is false, because it would run such code.

@@ -79,6 +79,8 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
     engine_torch::FileBytes file(source);
     if (const std::string format = options.value("export"); !format.empty())
         export_file(source, std::move(file), format);
+    else if (engine_torch::OnnxFile::is_one(file))
+        open_onnx(engine_torch::OnnxFile(std::move(file)), permissions);
     else if (engine_torch::Checkpoint::is_one(file))
         open_checkpoint(engine_torch::Checkpoint(std::move(file)), permissions);
     else
@@ -99,6 +101,12 @@ void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::File
                       "export=" + format + " is neither torchscript nor safetensors");
     if (source.sink <= 0)
         throw Failure(DNN_TORCH_BAD_OPTION, "export needs a descriptor to write to");
+    if (engine_torch::OnnxFile::is_one(file)) {
+        const engine_torch::OnnxFile onnx(std::move(file));
+        if (!wants_code)
+            onnx.refuse("is an ONNX model; convert it to TorchScript, which keeps its operators");
+        return notices_.add(engine_torch::write_torchscript(onnx, source.sink));
+    }
     if (!engine_torch::Checkpoint::is_one(file)) {
         const engine_torch::Archive archive(std::move(file));
         throw Failure(DNN_TORCH_BAD_MODEL,
@@ -121,6 +129,15 @@ void DnnTorchModel::open_archive(const engine_torch::Archive &archive,
     }
     source_.plain = engine_torch::load_module(archive, source_.device, permissions);
     description_ = engine_torch::describe(archive, source_.plain);
+}
+
+void DnnTorchModel::open_onnx(const engine_torch::OnnxFile &file,
+                              const engine_torch::Permissions &permissions)
+{
+    requested_.contents = file.hash();
+    source_.plain = engine_torch::load_network(file.name(), file.network().network,
+                                               file.network().weights, source_.device, permissions);
+    description_ = engine_torch::describe(file, source_.plain);
 }
 
 void DnnTorchModel::open_checkpoint(const engine_torch::Checkpoint &checkpoint,

@@ -111,6 +111,8 @@ public:
 private:
     void open_archive(const engine_torch::Archive &archive,
                       const engine_torch::Permissions &permissions);
+    void open_onnx(const engine_torch::OnnxFile &file,
+                   const engine_torch::Permissions &permissions);
     void open_checkpoint(const engine_torch::Checkpoint &checkpoint,
                          const engine_torch::Permissions &permissions);
     void export_file(const DnnTorchSource &source, engine_torch::FileBytes file,

@@ -1,0 +1,411 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "onnx_file.h"
+
+#include "base/compose.h"
+#include "engine_kit/text.h"
+#include "protobuf.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+constexpr size_t most_dimensions = 8, most_nodes = 100'000, longest_name = 1024;
+
+std::string text_of(std::string_view bytes)
+{
+    if (bytes.size() > longest_name)
+        throw WeightFault("is a damaged ONNX file: it has a name of more than 1024 bytes");
+    return std::string(bytes);
+}
+
+std::optional<ElementType> element_type(int64_t number)
+{
+    switch (number) {
+    case 1:
+        return ElementType::float32;
+    case 2:
+        return ElementType::uint8;
+    case 3:
+        return ElementType::int8;
+    case 5:
+        return ElementType::int16;
+    case 6:
+        return ElementType::int32;
+    case 7:
+        return ElementType::int64;
+    case 9:
+        return ElementType::boolean;
+    case 10:
+        return ElementType::float16;
+    case 11:
+        return ElementType::float64;
+    case 16:
+        return ElementType::bfloat16;
+    default:
+        return std::nullopt;
+    }
+}
+
+// ---- tensors
+
+struct TensorParts {
+    std::string name, other_file;
+    int64_t type = 0;
+    bool is_elsewhere = false;
+    std::vector<int64_t> shape;
+    std::string_view raw;
+    std::string decoded; // of numbers that are not raw
+};
+
+void append_number(std::string &to, int64_t number, size_t bytes)
+{
+    char raw[sizeof number];
+    std::memcpy(raw, &number, sizeof number); // little-endian machines only, as the raw data is
+    to.append(raw, bytes);
+}
+
+void take_numbers(const ProtoFields &field, TensorParts &parts)
+{
+    const auto type = element_type(parts.type);
+    const size_t bytes = type ? bytes_of(*type) : sizeof(int64_t);
+    field.numbers([&](int64_t number) { append_number(parts.decoded, number, bytes); });
+}
+
+void take_place(std::string_view entry, TensorParts &parts)
+{
+    std::string key, value;
+    for (ProtoFields field(entry); field.next();) {
+        if (field.field() == 1)
+            key = text_of(field.bytes());
+        if (field.field() == 2)
+            value = text_of(field.bytes());
+    }
+    if (key == "location")
+        parts.other_file = value;
+}
+
+// The type comes before the numbers in the files of all programs, but need not.
+int64_t type_in(std::string_view message)
+{
+    int64_t type = 0;
+    for (ProtoFields field(message); field.next();)
+        if (field.field() == 2)
+            type = field.number();
+    return type;
+}
+
+TensorParts parts_of(std::string_view message)
+{
+    TensorParts parts;
+    parts.type = type_in(message);
+    for (ProtoFields field(message); field.next();) {
+        switch (field.field()) {
+        case 1: // dims
+            field.numbers([&](int64_t extent) { parts.shape.push_back(extent); });
+            break;
+        case 4:  // float_data
+        case 10: // double_data
+            parts.decoded += field.bytes();
+            break;
+        case 5: // int32_data, also of narrower types
+        case 7: // int64_data
+            take_numbers(field, parts);
+            break;
+        case 8:
+            parts.name = text_of(field.bytes());
+            break;
+        case 9:
+            parts.raw = field.bytes();
+            break;
+        case 13:
+            take_place(field.bytes(), parts);
+            break;
+        case 14:
+            parts.is_elsewhere = field.number() == 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return parts;
+}
+
+[[noreturn]] void refuse_tensor(const TensorParts &parts, const std::string &words)
+{
+    throw WeightFault(concat("has a tensor (", parts.name, ") ", words));
+}
+
+uint64_t count_of(const TensorParts &parts)
+{
+    constexpr uint64_t most = uint64_t{1} << 40;
+    uint64_t count = 1;
+    if (parts.shape.size() > most_dimensions)
+        refuse_tensor(parts, "of more than 8 dimensions");
+    for (const int64_t extent : parts.shape) {
+        if (extent < 0 || static_cast<uint64_t>(extent) > most / std::max<uint64_t>(count, 1))
+            refuse_tensor(parts, "of an impossible shape; copy or download it again");
+        count *= static_cast<uint64_t>(extent);
+    }
+    return count;
+}
+
+Weight tensor_of(TensorParts &&parts, OnnxModel &model)
+{
+    const std::optional<ElementType> type = element_type(parts.type);
+    if (parts.is_elsewhere)
+        refuse_tensor(parts, concat("whose numbers are in another file (", parts.other_file,
+                                    "); write both into one: python3 -c \"import onnx; "
+                                    "onnx.save(onnx.load('net.onnx'), 'whole.onnx')\""));
+    if (!type)
+        refuse_tensor(parts, "of a type that is not known here");
+    const uint64_t size = count_of(parts) * bytes_of(*type);
+    Weight tensor = {.type = *type,
+                     .shape = parts.shape,
+                     .strides = packed_strides(parts.shape),
+                     .bytes = parts.raw};
+    if (!parts.decoded.empty()) {
+        model.decoded.push_back(std::move(parts.decoded));
+        tensor.bytes = model.decoded.back();
+    }
+    if (tensor.bytes.size() != size)
+        refuse_tensor(parts, "of another size than its shape; copy or download it again");
+    return tensor;
+}
+
+// ---- nodes
+
+OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &has_graph,
+                           OnnxModel &model)
+{
+    OnnxAttribute attribute;
+    for (ProtoFields field(message); field.next();) {
+        switch (field.field()) {
+        case 1:
+            name = text_of(field.bytes());
+            break;
+        case 2:
+            attribute.real = field.real();
+            break;
+        case 3:
+            attribute.number = field.number();
+            break;
+        case 4:
+            attribute.text = text_of(field.bytes());
+            break;
+        case 5:
+            attribute.tensor = tensor_of(parts_of(field.bytes()), model);
+            break;
+        case 6:
+        case 11:
+            has_graph = true;
+            break;
+        case 7: { // floats, mostly packed
+            const std::string_view bytes = field.bytes();
+            for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+                attribute.reals.emplace_back();
+                std::memcpy(&attribute.reals.back(), bytes.data() + at, sizeof(float));
+            }
+            break;
+        }
+        case 8:
+            field.numbers([&](int64_t number) { attribute.numbers.push_back(number); });
+            break;
+        default:
+            break;
+        }
+    }
+    return attribute;
+}
+
+OnnxNode node_of(std::string_view message, OnnxModel &model)
+{
+    OnnxNode node;
+    for (ProtoFields field(message); field.next();) {
+        std::string name;
+        switch (field.field()) {
+        case 1:
+            node.inputs.push_back(text_of(field.bytes()));
+            break;
+        case 2:
+            node.outputs.push_back(text_of(field.bytes()));
+            break;
+        case 3:
+            node.name = text_of(field.bytes());
+            break;
+        case 4:
+            node.type = text_of(field.bytes());
+            break;
+        case 5: {
+            OnnxAttribute attribute = attribute_of(field.bytes(), name, node.has_graph, model);
+            node.attributes.insert_or_assign(name, std::move(attribute));
+            break;
+        }
+        case 7:
+            node.domain = text_of(field.bytes());
+            break;
+        default:
+            break;
+        }
+    }
+    if (node.domain == "ai.onnx")
+        node.domain.clear();
+    return node;
+}
+
+// ---- inputs and outputs
+
+int64_t extent_of(std::string_view message)
+{
+    int64_t extent = -1;
+    for (ProtoFields field(message); field.next();)
+        if (field.field() == 1)
+            extent = field.number();
+    return extent > 0 ? extent : -1;
+}
+
+void take_tensor_type(std::string_view message, OnnxValue &value)
+{
+    for (ProtoFields field(message); field.next();) {
+        if (field.field() == 1)
+            value.type = element_type(field.number());
+        if (field.field() != 2)
+            continue;
+        value.has_shape = true;
+        for (ProtoFields shape(field.bytes()); shape.next();)
+            if (shape.field() == 1)
+                value.shape.push_back(extent_of(shape.bytes()));
+    }
+}
+
+OnnxValue value_of(std::string_view message)
+{
+    OnnxValue value;
+    for (ProtoFields field(message); field.next();) {
+        if (field.field() == 1)
+            value.name = text_of(field.bytes());
+        if (field.field() != 2)
+            continue;
+        for (ProtoFields type(field.bytes()); type.next();)
+            if (type.field() == 1)
+                take_tensor_type(type.bytes(), value);
+    }
+    return value;
+}
+
+// ---- the model
+
+// A constant is a tensor of the file like any other.
+void take_node(OnnxNode &&node, OnnxModel &model)
+{
+    const auto value = node.attributes.find("value");
+    const bool is_tensor = node.type == "Constant" && node.domain.empty() &&
+                           value != node.attributes.end() && value->second.tensor &&
+                           node.outputs.size() == 1;
+    if (is_tensor)
+        model.tensors.insert_or_assign(node.outputs[0], *value->second.tensor);
+    else
+        model.nodes.push_back(std::move(node));
+}
+
+void read_graph(std::string_view message, OnnxModel &model)
+{
+    for (ProtoFields field(message); field.next();) {
+        switch (field.field()) {
+        case 1:
+            if (model.nodes.size() == most_nodes)
+                throw WeightFault("is an ONNX model of more than 100,000 operators");
+            take_node(node_of(field.bytes(), model), model);
+            break;
+        case 5: {
+            TensorParts parts = parts_of(field.bytes());
+            const std::string name = parts.name;
+            model.tensors.insert_or_assign(name, tensor_of(std::move(parts), model));
+            break;
+        }
+        case 11:
+            model.inputs.push_back(value_of(field.bytes()));
+            break;
+        case 12:
+            model.outputs.push_back(value_of(field.bytes()));
+            break;
+        case 15:
+            throw WeightFault("is an ONNX model with sparse tensors, which are not read");
+        default:
+            break;
+        }
+    }
+}
+
+// "domain" and "version", or "key" and "value"
+std::pair<std::string, std::string> entry_of(std::string_view message, int64_t &number)
+{
+    std::pair<std::string, std::string> entry;
+    for (ProtoFields field(message); field.next();) {
+        if (field.field() == 1)
+            entry.first = text_of(field.bytes());
+        else if (field.field() == 2 && field.is_bytes())
+            entry.second = field.bytes();
+        else if (field.field() == 2)
+            number = field.number();
+    }
+    return entry;
+}
+
+} // namespace
+
+bool may_be_onnx(std::string_view bytes)
+{
+    // Its version, and then its producer, its graph or its operators' version.
+    return bytes.size() > 8 && bytes[0] == 8 && bytes[1] > 0 && bytes[1] < 32 &&
+           (bytes[2] == 0x12 || bytes[2] == 0x3A || bytes[2] == 0x42 || bytes[2] == 0x72);
+}
+
+OnnxModel read_onnx(std::string_view bytes)
+{
+    OnnxModel model;
+    std::string_view graph;
+    for (ProtoFields field(bytes); field.next();) {
+        int64_t number = 0;
+        switch (field.field()) {
+        case 1:
+            model.version = field.number();
+            break;
+        case 2:
+        case 3:
+            dnn_torch::add_to_list(model.producer, engine_kit::printable(text_of(field.bytes())),
+                                   " ");
+            break;
+        case 7:
+            graph = field.bytes();
+            break;
+        case 8: {
+            const std::string domain = entry_of(field.bytes(), number).first;
+            if (domain.empty() || domain == "ai.onnx")
+                model.operators = number;
+            break;
+        }
+        case 14:
+            model.properties.insert(entry_of(field.bytes(), number));
+            break;
+        default:
+            break;
+        }
+    }
+    read_graph(graph, model);
+    // Older files list their weights as inputs, too.
+    std::erase_if(model.inputs,
+                  [&](const OnnxValue &input) { return model.tensors.count(input.name) > 0; });
+    if (model.nodes.empty() || model.inputs.empty() || model.outputs.empty())
+        throw WeightFault("is an ONNX file without a graph from inputs to outputs");
+    return model;
+}
+
+} // namespace engine_torch

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Reads an ONNX file: a graph of operators, and tensors.  Needs no LibTorch.
+#pragma once
+
+#include "engines/torch/checkpoint/weights.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine_torch
+{
+
+struct OnnxAttribute {
+    float real = 0;
+    int64_t number = 0;
+    std::string text;
+    std::vector<float> reals;
+    std::vector<int64_t> numbers;
+    std::optional<Weight> tensor;
+};
+
+struct OnnxNode {
+    std::string name, type; // "/up/Resize", "Resize"
+    std::string domain;     // "" for ONNX's own operators
+    std::vector<std::string> inputs, outputs;
+    std::map<std::string, OnnxAttribute, std::less<>> attributes;
+    bool has_graph = false; // an attribute is a graph, as in If and Loop
+};
+
+// An input or an output of the whole graph.
+struct OnnxValue {
+    std::string name;
+    std::optional<ElementType> type; // nullopt: not a tensor, or one of a type without a name here
+    bool has_shape = false;
+    std::vector<int64_t> shape; // -1: any
+};
+
+struct OnnxModel {
+    int64_t version = 0;   // of the format
+    int64_t operators = 0; // version of ONNX's own operators
+    std::string producer;
+    std::map<std::string, std::string, std::less<>> properties;
+    std::vector<OnnxNode> nodes;
+    std::map<std::string, Weight, std::less<>> tensors; // views of the file, or of `decoded`
+    std::vector<OnnxValue> inputs, outputs;             // inputs without those that are tensors
+    std::deque<std::string> decoded;
+};
+
+// Whether the bytes may be an ONNX file: Protocol Buffers have no magic number.
+bool may_be_onnx(std::string_view bytes);
+
+// `bytes` must outlive the result.  Throws a WeightFault that says what is wrong.
+OnnxModel read_onnx(std::string_view bytes);
+
+} // namespace engine_torch

@@ -1,0 +1,415 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "onnx_import.h"
+
+#include "base/compose.h"
+#include "engine_kit/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+// Larger tensors are no sizes.
+constexpr size_t most_numbers = 64;
+
+template <class Type> std::optional<Type> literal_in(const std::string &text)
+{
+    Type number = 0;
+    const char *const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number);
+    const bool is_all = parsed.ec == std::errc() && parsed.ptr == end && !text.empty();
+    return is_all ? std::optional(number) : std::nullopt;
+}
+
+template <class Type> Type element(const Weight &weight, size_t index)
+{
+    Type number = {};
+    std::memcpy(&number, weight.bytes.data() + index * sizeof number, sizeof number);
+    return number;
+}
+
+std::optional<Number> number_in(const Weight &weight, size_t index)
+{
+    switch (weight.type) {
+    case ElementType::int64:
+        return std::to_string(element<int64_t>(weight, index));
+    case ElementType::int32:
+        return std::to_string(element<int32_t>(weight, index));
+    case ElementType::boolean:
+        return element<uint8_t>(weight, index) ? "True" : "False";
+    case ElementType::float32:
+        if (std::isfinite(element<float>(weight, index)))
+            return literal(static_cast<double>(element<float>(weight, index)));
+        return std::nullopt;
+    case ElementType::float64:
+        if (std::isfinite(element<double>(weight, index)))
+            return literal(element<double>(weight, index));
+        return std::nullopt;
+    default:
+        return std::nullopt;
+    }
+}
+
+bool is_real(ElementType type)
+{
+    return type == ElementType::float16 || type == ElementType::bfloat16 ||
+           type == ElementType::float32 || type == ElementType::float64;
+}
+
+size_t count_of(const Weight &weight)
+{
+    return weight.bytes.size() / bytes_of(weight.type);
+}
+
+template <class Type, class Number> std::vector<Number> all_of(const Weight &weight)
+{
+    std::vector<Number> all;
+    for (size_t i = 0; i < count_of(weight); i++)
+        all.push_back(static_cast<Number>(element<Type>(weight, i)));
+    return all;
+}
+
+std::vector<int64_t> wholes_in(const Weight &weight)
+{
+    switch (weight.type) {
+    case ElementType::int64:
+        return all_of<int64_t, int64_t>(weight);
+    case ElementType::int32:
+        return all_of<int32_t, int64_t>(weight);
+    case ElementType::int16:
+        return all_of<int16_t, int64_t>(weight);
+    case ElementType::int8:
+        return all_of<int8_t, int64_t>(weight);
+    default:
+        return all_of<uint8_t, int64_t>(weight);
+    }
+}
+
+bool has_only_finite(const Weight &weight)
+{
+    if (weight.type != ElementType::float32)
+        return true; // build_module() tells of the others
+    for (size_t i = 0; i < count_of(weight); i++)
+        if (!std::isfinite(element<float>(weight, i)))
+            return false;
+    return true;
+}
+
+const OnnxRecipe *find_recipe(const OnnxNode &node)
+{
+    const bool is_own =
+        node.domain.empty() ||
+        // the same operators, in files of ONNX Runtime's own tools
+        (node.domain == "com.microsoft" && (node.type == "Gelu" || node.type == "QuickGelu"));
+    if (!is_own)
+        return nullptr;
+    for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_layers(), &onnx_shapes()})
+        if (const auto found = recipes->find(node.type); found != recipes->end())
+            return &found->second;
+    return nullptr;
+}
+
+} // namespace
+
+std::optional<int64_t> known_whole(const Number &number)
+{
+    return literal_in<int64_t>(number);
+}
+
+std::optional<double> known_real(const Number &number)
+{
+    return literal_in<double>(number);
+}
+
+std::optional<Numbers> numbers_in(const Weight &weight)
+{
+    if (weight.shape.size() > 1 || count_of(weight) > most_numbers)
+        return std::nullopt;
+    Numbers numbers;
+    for (size_t i = 0; i < count_of(weight); i++) {
+        const std::optional<Number> number = number_in(weight, i);
+        if (!number)
+            return std::nullopt;
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+int type_number(NumberKind kind)
+{
+    constexpr int int64 = 4, float32 = 6, boolean = 11;
+    return kind == NumberKind::real ? float32 : kind == NumberKind::whole ? int64 : boolean;
+}
+
+std::string list_of(const Numbers &numbers)
+{
+    return concat("[", dnn_torch::joined(numbers), "]");
+}
+
+std::string list_of(const std::vector<int64_t> &numbers)
+{
+    Numbers texts;
+    for (const int64_t number : numbers)
+        texts.push_back(std::to_string(number));
+    return list_of(texts);
+}
+
+OnnxImport::OnnxImport(const OnnxModel &model, Net &net, const Expression &input)
+    : model_(model), net_(net), device_(concat(input, ".device"))
+{
+    for (const auto &[name, weight] : model.tensors)
+        take(name, weight);
+}
+
+void OnnxImport::take(const std::string &name, const Weight &weight)
+{
+    GraphValue value = {.kind = is_real(weight.type)                  ? NumberKind::real
+                                : weight.type == ElementType::boolean ? NumberKind::truth
+                                                                      : NumberKind::whole,
+                        .rank = static_cast<int>(weight.shape.size()),
+                        .numbers = numbers_in(weight),
+                        .shape = weight.shape};
+    values_.insert_or_assign(name, std::move(value));
+}
+
+// ---- values
+
+const GraphValue &OnnxImport::find(const std::string &name)
+{
+    const auto found = values_.find(name);
+    if (found == values_.end())
+        throw WeightFault(concat("is an ONNX model whose operators are not in their order: ",
+                                 engine_kit::printable(name), " is used before it is made"));
+    return found->second;
+}
+
+void OnnxImport::define(const std::string &name, GraphValue value)
+{
+    values_.insert_or_assign(name, std::move(value));
+}
+
+Expression OnnxImport::tensor_of(const std::string &name)
+{
+    GraphValue value = find(name);
+    if (value.tensor.empty()) {
+        const auto weight = model_.tensors.find(name);
+        value.tensor =
+            weight == model_.tensors.end() ? made_of_numbers(value) : of_file(name, weight->second);
+        define(name, value);
+    }
+    return value.tensor;
+}
+
+Expression OnnxImport::of_file(const std::string &name, const Weight &weight)
+{
+    if (count_of(weight) == 0)
+        refuse(concat("computes with ", engine_kit::printable(name), ", which is empty"));
+    if (!is_real(weight.type)) {
+        const Expression numbers = net_.indices(weight.shape, wholes_in(weight));
+        return weight.type == ElementType::boolean ? net_.let(concat(numbers, " != 0")) : numbers;
+    }
+    if (!has_only_finite(weight))
+        return net_.numbers(weight.shape, all_of<float, float>(weight));
+    return net_.weight(name);
+}
+
+Expression OnnxImport::made_of_numbers(const GraphValue &value)
+{
+    if (!value.numbers || value.numbers->empty())
+        refuse("is computed from an empty tensor");
+    const std::string numbers = value.rank == 0 ? value.numbers->front() : list_of(*value.numbers);
+    return net_.let(concat("torch.tensor(", numbers, ", device=", device_, ")"));
+}
+
+// ---- inputs
+
+std::string OnnxImport::name_of(size_t input) const
+{
+    if (!has(input))
+        refuse(concat("lacks its input ", input));
+    return node_->inputs[input];
+}
+
+bool OnnxImport::has(size_t input) const
+{
+    return input < node_->inputs.size() && !node_->inputs[input].empty();
+}
+
+const GraphValue &OnnxImport::value(size_t input)
+{
+    return find(name_of(input));
+}
+
+int OnnxImport::known_rank(size_t input)
+{
+    if (rank(input) < 0)
+        refuse("has an input whose number of dimensions the file does not tell");
+    return rank(input);
+}
+
+std::optional<Numbers> OnnxImport::numbers(size_t input)
+{
+    return has(input) ? value(input).numbers : std::nullopt;
+}
+
+Numbers OnnxImport::numbers_of(size_t input)
+{
+    if (const std::optional<Numbers> known = numbers(input))
+        return *known;
+    refuse(concat("computes its input ", input, " from samples; it must follow from sizes"));
+}
+
+std::vector<int64_t> OnnxImport::wholes_of(size_t input)
+{
+    std::vector<int64_t> wholes;
+    for (const Number &number : numbers_of(input))
+        if (const std::optional<int64_t> whole = known_whole(number))
+            wholes.push_back(*whole);
+        else
+            refuse(concat("computes its input ", input, "; it must be a constant"));
+    return wholes;
+}
+
+std::vector<double> OnnxImport::reals_of(size_t input)
+{
+    std::vector<double> reals;
+    for (const Number &number : numbers_of(input))
+        if (const std::optional<double> real = known_real(number))
+            reals.push_back(*real);
+        else
+            refuse(concat("computes its input ", input, "; it must be a constant"));
+    return reals;
+}
+
+bool OnnxImport::is_signed_byte(size_t input) const
+{
+    const auto found =
+        has(input) ? model_.tensors.find(node_->inputs[input]) : model_.tensors.end();
+    return found != model_.tensors.end() && found->second.type == ElementType::int8;
+}
+
+// ---- attributes
+
+const OnnxAttribute *OnnxImport::attribute(std::string_view name) const
+{
+    const auto found = node_->attributes.find(name);
+    return found == node_->attributes.end() ? nullptr : &found->second;
+}
+
+int64_t OnnxImport::whole(std::string_view name, int64_t otherwise) const
+{
+    return attribute(name) ? attribute(name)->number : otherwise;
+}
+
+double OnnxImport::real(std::string_view name, double otherwise) const
+{
+    const double given = attribute(name) ? double{attribute(name)->real} : otherwise;
+    if (!std::isfinite(given))
+        refuse(concat("has ", name, " that is no finite number"));
+    return given;
+}
+
+std::string OnnxImport::text(std::string_view name, const std::string &otherwise) const
+{
+    return attribute(name) ? attribute(name)->text : otherwise;
+}
+
+std::vector<int64_t> OnnxImport::wholes(std::string_view name, std::vector<int64_t> otherwise) const
+{
+    return attribute(name) ? attribute(name)->numbers : std::move(otherwise);
+}
+
+std::optional<Numbers> OnnxImport::numbers_or_attribute(std::string_view name, size_t input)
+{
+    if (has(input))
+        return numbers_of(input);
+    if (!attribute(name))
+        return std::nullopt;
+    Numbers numbers;
+    for (const int64_t number : attribute(name)->numbers)
+        numbers.push_back(std::to_string(number));
+    return numbers;
+}
+
+int64_t OnnxImport::axis(int64_t given, int rank) const
+{
+    if (given < 0 && rank < 0)
+        refuse("counts a dimension from the end of an unknown number of them");
+    const int64_t axis = given < 0 ? given + rank : given;
+    if (axis < 0 || (rank >= 0 && axis > rank))
+        refuse(concat("has no dimension ", given));
+    return axis;
+}
+
+// ---- outputs
+
+bool OnnxImport::wants(size_t output) const
+{
+    return output < node_->outputs.size() && !node_->outputs[output].empty();
+}
+
+void OnnxImport::give_value(GraphValue value, size_t output)
+{
+    if (wants(output))
+        define(node_->outputs[output], std::move(value));
+}
+
+void OnnxImport::give(const Expression &expression, int rank, NumberKind kind, size_t output)
+{
+    if (wants(output))
+        give_value({.tensor = net_.let(expression), .kind = kind, .rank = rank}, output);
+}
+
+void OnnxImport::give_numbers(Numbers numbers, bool is_scalar, NumberKind kind)
+{
+    give_value({.kind = kind, .rank = is_scalar ? 0 : 1, .numbers = std::move(numbers)});
+}
+
+void OnnxImport::refuse(const std::string &words) const
+{
+    if (!node_)
+        throw WeightFault(concat("is an ONNX model with an output that ", words));
+    const std::string name = node_->name.empty() ? "" : concat(" (", node_->name, ")");
+    throw WeightFault(
+        engine_kit::printable(concat("is an ONNX model whose ", node_->type, name, " ", words)));
+}
+
+// ---- the graph
+
+// Lists all that are not known, because exporting again takes time.
+void OnnxImport::expect_known() const
+{
+    std::set<std::string> unknown;
+    for (const OnnxNode &node : model_.nodes)
+        if (node.has_graph || !find_recipe(node))
+            unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
+    if (!unknown.empty())
+        throw WeightFault(engine_kit::printable(concat(
+            "is an ONNX model with operators that are not read here: ", dnn_torch::joined(unknown),
+            "; use the model's PyTorch file")));
+}
+
+void OnnxImport::run()
+{
+    expect_known();
+    for (const OnnxNode &node : model_.nodes)
+        take_node(node);
+    node_ = nullptr;
+}
+
+void OnnxImport::take_node(const OnnxNode &node)
+{
+    node_ = &node;
+    (*find_recipe(node))(*this);
+}
+
+} // namespace engine_torch

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What the recipes of ONNX's operators read and write.  Needs no LibTorch.
+#pragma once
+
+#include "engines/torch/architectures/net.h"
+#include "onnx_file.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine_torch
+{
+
+enum class NumberKind { real, whole, truth };
+
+// A number as an expression of TorchScript: "2", "x.size(2) * 2".
+using Number = std::string;
+using Numbers = std::vector<Number>;
+
+// Returns the number if the expression is a literal.
+std::optional<int64_t> known_whole(const Number &number);
+std::optional<double> known_real(const Number &number);
+
+// One tensor of the graph.  ONNX computes sizes with small tensors; here they are numbers of
+// TorchScript as long as possible, which the analysis of code understands.
+struct GraphValue {
+    Expression tensor = ""; // "": `numbers` are all there is so far
+    NumberKind kind = NumberKind::real;
+    int rank = -1; // below 0: not known
+    std::optional<Numbers> numbers = {};
+    // Of a weight, and of numbers of more than one dimension: the shape.
+    std::optional<std::vector<int64_t>> shape = {};
+};
+
+// One graph under construction.  `node` is the operator whose recipe is at work.  Functions throw a
+// WeightFault that names it.
+class OnnxImport
+{
+public:
+    // `input` is a tensor on the device of all others.
+    OnnxImport(const OnnxModel &model, Net &net, const Expression &input);
+
+    void run();
+    const GraphValue &find(const std::string &name);
+    void define(const std::string &name, GraphValue value);
+    // Returns the value as a tensor.
+    Expression tensor_of(const std::string &name);
+
+    Net &net() { return net_; }
+    // The device of all tensors, as an expression.
+    const Expression &device() const { return device_; }
+    int64_t version() const { return model_.operators; }
+
+    // ---- the operator's inputs, from 0 on
+    bool has(size_t input) const;
+    size_t input_count() const { return node_->inputs.size(); }
+    const GraphValue &value(size_t input);
+    Expression tensor(size_t input) { return tensor_of(name_of(input)); }
+    Expression tensor_or_none(size_t input) { return has(input) ? tensor(input) : "None"; }
+    int rank(size_t input) { return value(input).rank; }
+    // The rank, which has to be known.
+    int known_rank(size_t input);
+    NumberKind kind(size_t input) { return value(input).kind; }
+    // Whether the input is a tensor of the file, of int8.
+    bool is_signed_byte(size_t input) const;
+    // The elements of a small tensor, or none.  numbers_of() refuses where they are not known.
+    std::optional<Numbers> numbers(size_t input);
+    Numbers numbers_of(size_t input);
+    // The same, which must be literals.
+    std::vector<int64_t> wholes_of(size_t input);
+    std::vector<double> reals_of(size_t input);
+
+    // ---- its attributes
+    const OnnxAttribute *attribute(std::string_view name) const;
+    int64_t whole(std::string_view name, int64_t otherwise) const;
+    double real(std::string_view name, double otherwise) const;
+    std::string text(std::string_view name, const std::string &otherwise) const;
+    std::vector<int64_t> wholes(std::string_view name, std::vector<int64_t> otherwise = {}) const;
+    // Numbers that older versions have as an attribute, and newer ones as an input.
+    std::optional<Numbers> numbers_or_attribute(std::string_view name, size_t input);
+    // A dimension, counted from the front.  Negative ones need the rank.
+    int64_t axis(int64_t given, int rank) const;
+
+    // ---- its outputs
+    void give(const Expression &expression, int rank, NumberKind kind = NumberKind::real,
+              size_t output = 0);
+    void give_numbers(Numbers numbers, bool is_scalar, NumberKind kind);
+    void give_value(GraphValue value, size_t output = 0);
+    size_t output_count() const { return node_->outputs.size(); }
+    bool wants(size_t output) const;
+    const OnnxNode &node() const { return *node_; }
+
+    [[noreturn]] void refuse(const std::string &words) const;
+
+private:
+    std::string name_of(size_t input) const;
+    void take(const std::string &name, const Weight &weight);
+    Expression of_file(const std::string &name, const Weight &weight);
+    Expression made_of_numbers(const GraphValue &value);
+    void take_node(const OnnxNode &node);
+    void expect_known() const;
+
+    const OnnxModel &model_;
+    Net &net_;
+    const OnnxNode *node_ = nullptr;
+    const Expression device_; // of all tensors
+    std::map<std::string, GraphValue, std::less<>> values_;
+};
+
+using OnnxRecipe = void (*)(OnnxImport &);
+using OnnxRecipes = std::map<std::string_view, OnnxRecipe>;
+
+const OnnxRecipes &onnx_arithmetic();
+const OnnxRecipes &onnx_layers();
+const OnnxRecipes &onnx_shapes();
+
+// The number of a type as PyTorch counts them; code generated here has no names for them.
+int type_number(NumberKind kind);
+
+// "[a, b]"
+std::string list_of(const Numbers &numbers);
+std::string list_of(const std::vector<int64_t> &numbers);
+
+// Returns small tensors of the file as numbers, or nullopt.
+std::optional<Numbers> numbers_in(const Weight &weight);
+
+} // namespace engine_torch

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "onnx_network.h"
+
+#include "base/compose.h"
+#include "engine_kit/content_hash.h"
+#include "engine_kit/text.h"
+#include "onnx_import.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+
+bool is_reserved(const std::string &name)
+{
+    static const std::set<std::string> words = {
+        "and",   "as",     "assert", "break", "class", "continue", "def",   "del",    "elif",
+        "else",  "except", "False",  "for",   "from",  "global",   "if",    "import", "in",
+        "is",    "lambda", "None",   "not",   "or",    "pass",     "raise", "return", "self",
+        "torch", "True",   "try",    "math",  "while", "with",     "yield", "float",  "int"};
+    const bool is_variable = name.size() > 1 && name[0] == 'x' && // a name of let()
+                             std::all_of(name.begin() + 1, name.end(),
+                                         [](unsigned char c) { return std::isdigit(c) != 0; });
+    return words.count(name) > 0 || is_variable;
+}
+
+// Returns a name of Python: "input_1" for "input.1".
+std::string python_name(std::string name)
+{
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) {
+            const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            return !is_letter && !(c >= '0' && c <= '9');
+        },
+        '_');
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
+        name = concat("_", name);
+    return is_reserved(name) ? concat(name, "_") : name;
+}
+
+NumberKind kind_of(const std::optional<ElementType> &type)
+{
+    if (!type)
+        throw WeightFault("is an ONNX model with an input of a type that is not known here");
+    switch (*type) {
+    case ElementType::float16:
+    case ElementType::bfloat16:
+    case ElementType::float32:
+    case ElementType::float64:
+        return NumberKind::real;
+    case ElementType::boolean:
+        return NumberKind::truth;
+    default:
+        return NumberKind::whole;
+    }
+}
+
+std::string take_inputs(const OnnxModel &model, OnnxImport &graph)
+{
+    std::set<std::string> names;
+    std::string arguments;
+    for (const OnnxValue &input : model.inputs) {
+        const std::string name = python_name(input.name);
+        if (!names.insert(name).second)
+            throw WeightFault(concat("is an ONNX model with two inputs that are called ", name));
+        graph.define(input.name,
+                     {.tensor = name,
+                      .kind = kind_of(input.type),
+                      .rank = input.has_shape ? static_cast<int>(input.shape.size()) : -1});
+        arguments += concat(", ", name, ": Tensor");
+    }
+    return arguments;
+}
+
+std::string results_of(const OnnxModel &model, OnnxImport &graph)
+{
+    if (model.outputs.size() == 1)
+        return graph.tensor_of(model.outputs[0].name);
+    std::set<std::string> names;
+    std::string list;
+    for (const OnnxValue &output : model.outputs) {
+        const std::string name = python_name(output.name);
+        if (!names.insert(name).second)
+            throw WeightFault(concat("is an ONNX model with two outputs that are called ", name));
+        dnn_torch::add_to_list(list, concat("\"", name, "\": ", graph.tensor_of(output.name)));
+    }
+    return concat("{", list, "}");
+}
+
+// ---- what the graph tells
+
+bool is_colours(int64_t channels)
+{
+    return channels == 1 || channels == 3 || channels == 4;
+}
+
+// The first input that may be a picture.
+const OnnxValue *picture_of(const OnnxModel &model)
+{
+    for (const OnnxValue &input : model.inputs)
+        if (input.has_shape && input.shape.size() == 4)
+            return &input;
+    return nullptr;
+}
+
+// Whether all operators compute the same for any height and width, so that an input whose size is
+// fixed was only exported so.
+bool fits_any_size(const OnnxModel &model)
+{
+    static const std::set<std::string> types = {"Abs",
+                                                "Add",
+                                                "AveragePool",
+                                                "BatchNormalization",
+                                                "Clip",
+                                                "Concat",
+                                                "Constant",
+                                                "Conv",
+                                                "ConvTranspose",
+                                                "DepthToSpace",
+                                                "Div",
+                                                "Elu",
+                                                "Erf",
+                                                "Exp",
+                                                "Gelu",
+                                                "HardSigmoid",
+                                                "HardSwish",
+                                                "Identity",
+                                                "InstanceNormalization",
+                                                "LeakyRelu",
+                                                "MaxPool",
+                                                "Mish",
+                                                "Mul",
+                                                "Neg",
+                                                "PRelu",
+                                                "Relu",
+                                                "Sigmoid",
+                                                "Softplus",
+                                                "SpaceToDepth",
+                                                "Sqrt",
+                                                "Sub",
+                                                "Tanh",
+                                                "Upsample",
+                                                "GlobalAveragePool"};
+    return std::all_of(model.nodes.begin(), model.nodes.end(), [](const OnnxNode &node) {
+        const bool has_sizes = node.inputs.size() > 3 && !node.inputs[3].empty();
+        return types.count(node.type) > 0 || (node.type == "Resize" && !has_sizes);
+    });
+}
+
+std::string contract_of(const OnnxModel &model)
+{
+    const OnnxValue *const picture = picture_of(model);
+    if (!picture)
+        return "{}";
+    const auto &shape = picture->shape;
+    const bool ends_with_channels = !is_colours(shape[1]) && is_colours(shape[3]);
+    const size_t channels = ends_with_channels ? 3 : 1, height = ends_with_channels ? 1 : 2;
+    std::string fields;
+    if (picture->type == ElementType::uint8)
+        dnn_torch::add_to_list(fields, R"("type": "uint8")");
+    if (ends_with_channels)
+        dnn_torch::add_to_list(fields, R"("layout": "nhwc")");
+    if (is_colours(shape[channels]))
+        dnn_torch::add_to_list(fields, concat(R"("channels": )", shape[channels]));
+    if (shape[height] > 0 && shape[height + 1] > 0 && !fits_any_size(model))
+        dnn_torch::add_to_list(fields,
+                               concat(R"("size": [)", shape[height + 1], ", ", shape[height], "]"));
+    return concat(R"({"input": {)", fields, "}}");
+}
+
+// ---- Ultralytics' texts
+
+std::string quoted(std::string_view text)
+{
+    std::string quoted = "\"";
+    for (const char c : engine_kit::printable(text)) {
+        if (c == '"' || c == '\\')
+            quoted += '\\';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+// A text of Python's str() as JSON: "{0: 'person'}" becomes {"0": "person"}.  A plain word becomes
+// a string.  Whoever reads the result checks it.
+std::string json_of(std::string_view text)
+{
+    const bool is_plain = text.empty() || (!std::isdigit(static_cast<unsigned char>(text[0])) &&
+                                           text[0] != '{' && text[0] != '[');
+    if (text == "True" || text == "False")
+        return text == "True" ? "true" : "false";
+    if (is_plain)
+        return quoted(text);
+    std::string json;
+    for (size_t i = 0; i < text.size(); i++) {
+        const char c = text[i];
+        if (c == '\'' || c == '"') {
+            std::string word;
+            for (i++; i < text.size() && text[i] != c; i++)
+                word += text[i] == '\\' && i + 1 < text.size() ? text[++i] : text[i];
+            json += quoted(word);
+        } else if (std::isdigit(static_cast<unsigned char>(c))) {
+            const size_t end = std::min(text.find_first_not_of("0123456789.", i), text.size());
+            const std::string number(text.substr(i, end - i));
+            json += end < text.size() && text[end] == ':' ? quoted(number) : number;
+            i = end - 1;
+        } else {
+            json += c;
+        }
+    }
+    return json;
+}
+
+} // namespace
+
+OnnxNetwork build_network(const OnnxModel &model)
+{
+    OnnxNetwork made;
+    Weights::Map weights;
+    for (const auto &[name, weight] : model.tensors)
+        if (!weight.bytes.empty())
+            weights.emplace(name, weight);
+    made.weights = Weights(std::move(weights));
+    Net net(made.weights, "ONNX");
+    OnnxImport graph(model, net, python_name(model.inputs.front().name));
+    const std::string arguments = take_inputs(model, graph);
+    graph.run();
+    const std::string results = results_of(model, graph);
+    made.network = net.finish_as(arguments, results);
+    made.contract = contract_of(model);
+    return made;
+}
+
+std::string ultralytics_of(const OnnxModel &model)
+{
+    const auto has = [&](const char *key) { return model.properties.count(key) > 0; };
+    if (!has("task") || !has("stride") || !has("names"))
+        return "";
+    std::string fields;
+    const OnnxValue *const picture = picture_of(model);
+    const bool is_fixed = picture && picture->shape[2] > 0 && picture->shape[3] > 0;
+    for (const char *key : {"task", "stride", "names", "imgsz", "batch", "kpt_shape", "end2end",
+                            "author", "license", "channels"})
+        if (const auto found = model.properties.find(key);
+            found != model.properties.end() && (is_fixed || std::string_view(key) != "imgsz"))
+            dnn_torch::add_to_list(fields, concat("\"", key, "\": ", json_of(found->second)));
+    return concat("{", fields, "}");
+}
+
+OnnxFile::OnnxFile(FileBytes file) : file_(std::move(file))
+{
+    try {
+        model_ = read_onnx(file_.bytes());
+        network_ = build_network(model_);
+    } catch (const WeightFault &fault) {
+        refuse(fault.what());
+    }
+}
+
+std::string OnnxFile::hash() const
+{
+    return content_hash(file_.bytes());
+}
+
+} // namespace engine_torch

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Turns an ONNX graph into the code of a network.  Needs no LibTorch.
+#pragma once
+
+#include "engines/torch/architectures/blueprint.h"
+#include "engines/torch/file/file_bytes.h"
+#include "onnx_file.h"
+
+#include <string>
+
+namespace engine_torch
+{
+
+struct OnnxNetwork {
+    Blueprint network;
+    Weights weights;
+    std::string contract; // what the graph tells about its input, as JSON
+};
+
+// Arguments of forward() have the names of the graph's inputs, and an output that is not alone is
+// in a dictionary by its name; both with "_" for what a Python name cannot have.  Throws a
+// WeightFault that names the operator that is not known or used in a way that is not.
+OnnxNetwork build_network(const OnnxModel &model);
+
+// Returns what Ultralytics' exporter wrote into the file, as JSON; or "".
+std::string ultralytics_of(const OnnxModel &model);
+
+// An ONNX file, read and turned into code.  Never changes; any thread.
+class OnnxFile
+{
+public:
+    static bool is_one(const FileBytes &file) { return may_be_onnx(file.bytes()); }
+
+    // Throws a Failure that names the file and says what to do.
+    explicit OnnxFile(FileBytes file);
+
+    const std::string &name() const noexcept { return file_.name(); }
+    const OnnxModel &model() const noexcept { return model_; }
+    const OnnxNetwork &network() const noexcept { return network_; }
+    // A hash of the whole file.
+    std::string hash() const;
+    [[noreturn]] void refuse(const std::string &words) const { file_.refuse(words); }
+
+private:
+    FileBytes file_;
+    OnnxModel model_; // views of the file
+    OnnxNetwork network_;
+};
+
+} // namespace engine_torch
