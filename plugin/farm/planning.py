@@ -38,7 +38,7 @@ LEAST_SECONDS = 120
 MOST_SLICES = 10000
 TRIAL_SECONDS, TRIAL_FRAMES, EARLIER = 5.0, 96, 3
 # How many frames after a warm-up are compared with those after how many times the warm-up.
-WARM_FRAMES, LONGER = 8, 4
+WARM_FRAMES, LONGER = 8, 2
 CUT = re.compile(r"starts anew at ([\d.]+) s: a cut")
 # ffmpeg takes a larger step of a transport stream's times for a fault, and closes the gap.
 LARGEST_STEP_SECONDS = 10
