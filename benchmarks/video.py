@@ -55,12 +55,15 @@ def measure_pipe(settings, net, model):
 
 def sides_of(settings, net):
     model = converted(settings, net)
-    sides = {
-        form: lambda f=form: measure(settings, net, optimize=f) for form in ("fused", *LIBTORCH)
-    }
+    # States run on one worker, which would have all cores: then no program is fused.
+    fused = {"optimize": "fused"} | ({"threads": 1} if net.name == "rvm" else {})
+    sides = {"fused": lambda: measure(settings, net, **fused)}
+    sides |= {form: lambda f=form: measure(settings, net, optimize=f) for form in LIBTORCH}
     if net.name == "fastdvdnet":
-        sides["fused, batch_size=4"] = lambda: measure(
-            settings, net, optimize="fused", batch_size=4
+        sides["fused, batch_size=4"] = lambda: measure(settings, net, batch_size=4, **fused)
+    else:
+        sides["LibTorch, frozen, one thread"] = lambda: measure(
+            settings, net, optimize="frozen", threads=1
         )
     sides["ffmpeg | python3 | ffmpeg"] = lambda: measure_pipe(settings, net, model)
     return sides
@@ -111,5 +114,6 @@ def run(settings):
             f"{net.name}, one worker in order: {passed:.3f} of the time is the model's; a frame takes "
             f"its worker {worker:.3f} of the model's time."
         )
+    table.remark("rvm, fused: one thread, as fused programs are; LibTorch's forms have all cores.")
     table.remark("The pipe: benchmarks/pipe_video.py, PyTorch at its defaults, the same weights.")
     return table

@@ -34,6 +34,7 @@ REMEMBER = {
     "atadenoise": lambda options: (whole(options, "s", None, 9) // 2,) * 2,
     "deflicker": lambda options: (whole(options, "size", 0, 5),) * 2,
     "fftdnoiz": lambda options: (whole(options, "prev", None, 0), whole(options, "next", None, 0)),
+    "scdet": lambda options: (2, 0),
 }
 
 # Of the deinterlacers that may make two frames of one.
@@ -224,6 +225,26 @@ def check(filters, halo_is_given):
             raise Refused(f"--vf: {each.name} {why}: if it forgets them after some time, give that "
                           "with --halo SECONDS")
     return before, after
+
+
+def frames_before(filters):
+    """How far each filter looks back."""
+    return [REMEMBER[each.name](each.options)[0] if each.name in REMEMBER else 0
+            for each in filters]
+
+
+def that_finds_cuts(text, filters, forgetting):
+    """The chain in which our filters pass frames on, and those that forget look for cuts."""
+    for each in filters[:forgetting[-1]]:
+        if each.name == "scdet":
+            break
+        if each.name == "dnn_torch":
+            raise Refused(f"--vf: {filters[forgetting[-1]].name} looks for cuts in what the model "
+                          "before it makes, which would take as long as the whole run: put scdet "
+                          "before both")
+    ours = [i for i, each in enumerate(filters) if each.is_ours]
+    return with_options(text, filters, {
+        i: {"enable": 0} | ({} if i in forgetting else {"cuts": "off"}) for i in ours})
 
 
 def files_of(filters, folder):

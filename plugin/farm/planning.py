@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes a plan: decodes the source once, tries the chain on frames from its middle, and cuts."""
 import bisect
+import collections
 import concurrent.futures
 import dataclasses
 import json
@@ -36,6 +37,9 @@ SHARE_OF_START = 0.03
 LEAST_SECONDS = 120
 MOST_SLICES = 10000
 TRIAL_SECONDS, TRIAL_FRAMES, EARLIER = 5.0, 96, 3
+# How many frames after a warm-up are compared with those after how many times the warm-up.
+WARM_FRAMES, LONGER = 8, 2
+CUT = re.compile(r"starts anew at ([\d.]+) s: a cut")
 # ffmpeg takes a larger step of a transport stream's times for a fault, and closes the gap.
 LARGEST_STEP_SECONDS = 10
 
@@ -52,6 +56,7 @@ class Source:
     pts: list = dataclasses.field(default_factory=list)
     frames: list = dataclasses.field(default_factory=list)
     keys: list = dataclasses.field(default_factory=list)
+    cuts: list = dataclasses.field(default_factory=list)  # numbers of frames; only if looked for
 
 
 # ---- the source -------------------------------------------------------------
@@ -179,15 +184,27 @@ class Halo:
     before: int
     after: int
     seconds: Fraction
+    forgets: bool = False  # a model remembers all frames since the last cut
+    needs_cuts: bool = False  # no number of seconds can replace a cut
+    behind: int = 0  # of `before`, what filters after that model look back
 
     def range(self, source, first, count):
         """The numbers of the frames to decode."""
         pts, begin, end = source.pts, first - self.before, first + count + self.after
+        if self.forgets and not self.seconds:
+            # A cut shows itself by the frame before it.
+            begin = last_cut(source, first - self.behind) - 1 - (self.before - self.behind)
         if self.seconds:
             ticks = self.seconds / source.tick
             begin = min(begin, bisect.bisect_left(pts, pts[first] - ticks))
             end = max(end, bisect.bisect_right(pts, pts[first + count - 1] + ticks))
         return max(0, begin), min(len(pts), end)
+
+
+def last_cut(source, number):
+    """At the frame or before it; the source begins with one."""
+    place = bisect.bisect_right(source.cuts, number)
+    return source.cuts[place - 1] if place else 0
 
 
 def seek_of(source, at):
@@ -206,10 +223,23 @@ def piece_of(source, halo, first, count, earlier=0):
         begin, media.checksum(source.frames[begin:end]))
 
 
+def next_border(source, halo, first, length):
+    """Models forget at cuts: the one nearest to where the slice should end.  Where there is none,
+    the slice ends there and the next one begins with a warm-up, or at the next cut."""
+    wanted, cuts, total = first + length, source.cuts, len(source.pts)
+    place = bisect.bisect_left(cuts, wanted)
+    near = [each for each in cuts[max(0, place - 1):place + 1] if 2 * abs(each - wanted) < length]
+    if not halo.forgets or (not near and halo.seconds and not halo.needs_cuts):
+        return min(wanted, total)
+    return min(near or cuts[place:place + 1] or [total], key=lambda each: abs(each - wanted))
+
+
 def cut(source, halo, length):
-    total = len(source.pts)
-    return [piece_of(source, halo, first, min(length, total - first))
-            for first in range(0, total, length)]
+    borders = [0]
+    while borders[-1] < len(source.pts):
+        borders.append(next_border(source, halo, borders[-1], length))
+    return [piece_of(source, halo, first, end - first)
+            for first, end in zip(borders, borders[1:])]
 
 
 def length_of(options, source, seconds_a_frame, seconds_to_start):
@@ -294,22 +324,66 @@ def first_run(plan, source, halo, filters, folder):
     facts = {i: json.loads((folder / f"stats{i}.json").read_text()) for i in ours}
     plan.fixed_chain = chains.with_options(plan.chain, filters, {
         i: fixed(filters[i], facts[i], i, plan) for i in ours})
-    for i in ours:
-        look_around(halo, filters[i], facts[i])
+    look_around(plan, source, halo, filters, facts)
     return part, trial.seconds_to_end()
 
 
-def look_around(halo, each, facts):
-    """Models get frames around each frame, or remember those before it."""
-    if facts["in_order"] and not halo.seconds:
-        raise Refused(f"--vf: {each.name}: the model remembers the frames before, and cannot be cut "
-                      "into slices: if it forgets them after some time, give that with "
-                      "--halo SECONDS")
-    if facts["segment_length"]:
-        raise Refused(f"--vf: {each.name}: the model runs in segments, which would begin at other "
-                      "frames in slices than in the whole video")
-    halo.before += facts["frames_before"]
-    halo.after += facts["frames_after"]
+def look_around(plan, source, halo, filters, facts):
+    """Models get frames around each frame, or remember those since the last cut."""
+    looking = [i for i, each in facts.items() if any(
+        each[name] for name in ("in_order", "segment_length", "frames_before", "frames_after"))]
+    check_intervals(source, [filters[i] for i in looking])
+    back = chains.frames_before(filters)
+    for i, each in facts.items():
+        back[i] += each["frames_before"]
+        halo.after += each["frames_after"]
+    halo.before = sum(back)
+    forgetting = [i for i in looking if facts[i]["in_order"] or facts[i]["segment_length"]]
+    if not forgetting:
+        return
+    halo.forgets = True
+    halo.needs_cuts = any(facts[i]["segment_length"] for i in forgetting)
+    has_branches = any(each.inputs or each.outputs for each in filters)
+    halo.behind = halo.before if has_branches else sum(back[forgetting[0] + 1:])
+    source.cuts = find_cuts(plan, source, filters, forgetting)
+    if not source.cuts and (halo.needs_cuts or not halo.seconds):
+        name, remedy = filters[forgetting[0]].name, "--halo SECONDS gives slices a warm-up instead"
+        raise Refused(f"--vf: {name}: the model depends on all frames since the last cut, and there "
+                      f"is no cut at which the video can be cut into slices"
+                      f"{'' if halo.needs_cuts else '; ' + remedy}")
+
+
+def check_intervals(source, looking):
+    """What a filter takes for a jump of the times depends on all intervals before."""
+    steps = [other - one for one, other in zip(source.pts, source.pts[1:])]
+    for each in looking:
+        jump = float(each.options.get("jump", 10))
+        if jump and steps and max(steps) > jump * min(steps):
+            raise Refused(f"--vf: {each.name}: some frames last {max(steps) / min(steps):.0f} times "
+                          "as long as others, and slices might take other frames for jumps than one "
+                          "run (jump=): give it jump=0")
+
+
+def find_cuts(plan, source, filters, forgetting):
+    """The filters themselves look for them, without their models."""
+    text = chains.that_finds_cuts(plan.chain, filters, forgetting)
+    # The formats between filters are those of the run.
+    command = media.launched([
+        "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+verbose", *media.OWN_TIMES,
+        "-i", media.name_of(source.path), "-map", f"0:{source.stream}", "-fps_mode", "passthrough",
+        "-vf", f"{text},format={plan.tags['pix_fmt']}", "-f", "null", "-"])
+    found = collections.Counter()
+
+    def take(line):
+        if match := CUT.search(line):
+            at = Fraction(match.group(1)) / source.tick
+            place = bisect.bisect_left(source.pts, at)
+            found[min(range(max(0, place - 1), min(place + 1, len(source.pts))),
+                      key=lambda number: abs(source.pts[number] - at))] += 1
+        return bool(match)
+
+    media.output_of(command, take_error=take, cwd=plan.folder, env=slices.environment(plan))
+    return sorted(number for number, times in found.items() if times == len(forgetting))
 
 
 def tags_of(part):
@@ -335,7 +409,7 @@ def fixed(each, statistics, number, plan):
 def measure(plan, source, halo, folder, say):
     """Returns seconds a frame and to start.  The same frames must come of a later beginning."""
     total = len(source.pts)
-    first = total // 2
+    first = min(source.cuts or [total // 2], key=lambda each: abs(each - total // 2))
     count = min(TRIAL_FRAMES, total - first)
     piece = piece_of(source, halo, first, count)
     trial = Trial(plan, piece, folder / "trial.part", limit=TRIAL_SECONDS)
@@ -346,7 +420,8 @@ def measure(plan, source, halo, folder, say):
         trial = Trial(plan, piece, folder / "trial.part", limit=TRIAL_SECONDS)
     if trial.is_whole and not trial.is_source_right:
         raise Refused(f"{source.path} gives other frames when it is decoded again")
-    compare(plan, source, halo, folder, piece, trial)
+    if first in source.cuts or not halo.forgets:
+        compare(plan, source, halo, folder, piece, trial)
     return trial.seconds_a_frame(), trial.seconds_to_start()
 
 
@@ -384,6 +459,28 @@ def compare(plan, source, halo, folder, piece, trial):
             raise Refused(f"the frame at {at:.3f} s is another if the chain begins {EARLIER} frames "
                           "earlier: a filter or a model counts, remembers or draws random numbers; "
                           "if it forgets after some time, give that with --halo SECONDS")
+
+
+def compare_warm_up(plan, source, halo, folder, say):
+    """States that a warm-up made are not quite those of one run."""
+    warm = [each for each in plan.slices[1:] if each.first not in source.cuts]
+    if not halo.forgets or not warm:
+        return
+    piece = warm[len(warm) // 2]
+    count = min(WARM_FRAMES, piece.count)
+    raw = dataclasses.replace(plan, encoder=["-c:v", "rawvideo"], slice_format="nut")
+    parts = []
+    for seconds in (halo.seconds, LONGER * halo.seconds):
+        longer = dataclasses.replace(halo, seconds=seconds)
+        parts += ["-i", folder / f"warm{len(parts)}.nut"]
+        Trial(raw, piece_of(source, longer, piece.first, count), parts[-1],
+              plan.fixed_chain + ",format=gbrp16le")
+    measured = re.findall(r"psnr_avg:(\S+)", media.output_of(
+        [media.FFMPEG, *media.QUIET, *parts, "-lavfi", "psnr=stats_file=-", "-f", "null", "-"]))
+    at, last = float(piece.start * plan.tick), f", frame {count} {measured[-1]} dB"
+    say(f"{len(warm)} slices begin with a warm-up of {float(halo.seconds):g} s. Compared with one of "
+        f"{LONGER * float(halo.seconds):g} s, the first frame at {at:.3f} s has a PSNR of "
+        f"{measured[0]} dB{last if count > 1 else ''} (inf: no difference)")
 
 
 # ---- the plan ---------------------------------------------------------------
@@ -523,3 +620,8 @@ def attempt(plan, source, halo, filters, scratch, options, say):
     plan.seconds_to_start += seconds_to_end + seconds_around(plan, part)
     length = length_of(options, source, plan.seconds_a_frame, plan.seconds_to_start)
     plan.slices = cut(source, halo, length)
+    longest = max(each.count for each in plan.slices)
+    if longest > 2 * length and not halo.needs_cuts:
+        say(f"a slice has {longest} frames instead of {length}, because there is no cut in it; "
+            "--halo SECONDS gives slices a warm-up instead")
+    compare_warm_up(plan, source, halo, scratch, say)

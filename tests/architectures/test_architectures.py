@@ -313,7 +313,7 @@ def test_basic_vsr_plus_plus(prefix, engine, tmp_path):
              "backbone.backward_1.main.0.weight", "upsample1.upsample_conv.weight"]
     save_safetensors({prefix + name: torch.ones(8, 8, 3, 3) for name in names}, tmp_path / "net.safetensors")
     error = engine.run(tmp_path / "net.safetensors", picture(ALL[FIRST["Compact"]])).error
-    assert "looks like BasicVSR++, which needs a deformable convolution that is missing here" in error
+    assert "looks like BasicVSR++, which does not run from its weights: export it as TorchScript" in error
 
 
 def test_a_table_without_numbers(engine, tmp_path):

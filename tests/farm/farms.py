@@ -24,6 +24,8 @@ def some(cases, count):
 
 
 def farm(*words, **options):
+    # A plan runs ffmpeg up to nine times.
+    options.setdefault("timeout", 3 * support.TIME_LIMIT)
     return support.execute([support.LAUNCHER, "farm", *words], **options)
 
 

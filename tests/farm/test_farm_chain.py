@@ -8,6 +8,7 @@ import pytest
 import farms  # the package's folder
 import arguments
 import chain as chains
+import planning
 import slice as slices
 import support
 from plan import Refused
@@ -63,6 +64,36 @@ def test_a_chain_is_refused(text, reason):
 ])
 def test_what_is_known_of_memory(text, halo):
     assert chains.check(chains.parse(text), False) == halo
+
+
+def source_of(total, cuts):
+    source = planning.Source("", 0, Fraction(1, 25), Fraction(25), "", Fraction(0), {})
+    source.pts, source.cuts = list(range(total)), cuts
+    source.frames = [(i, 1, "") for i in range(total)]
+    return source
+
+
+@pytest.mark.parametrize("cuts, length, seconds, needs_cuts, borders", [
+    ([11, 15, 31, 34], 12, 0, False, [0, 11, 31]),
+    ([11, 15, 31, 34], 12, 1, False, [0, 11, 23, 34, 46]),
+    ([11, 15, 31, 34], 12, 1, True, [0, 11, 31]),
+    ([], 10, 1, False, [0, 10, 20, 30, 40]), ([5], 100, 0, False, [0]), ([47], 24, 0, False, [0, 47]),
+    ([1, 2, 3, 46, 47], 1, 0, False, [0, 1, 2, 3, 46, 47]),
+])
+def test_borders_of_models_that_forget_at_cuts(cuts, length, seconds, needs_cuts, borders):
+    halo = planning.Halo(0, 0, Fraction(seconds), True, needs_cuts)
+    made = planning.cut(source_of(48, cuts), halo, length)
+    assert [each.first for each in made] == borders
+    assert sum(each.count for each in made) == 48
+
+
+@pytest.mark.parametrize("first, behind, wanted", [
+    (11, 0, (8, 18)), (31, 0, (28, 38)), (31, 1, (13, 38)), (11, 1, (0, 18)), (0, 0, (0, 7)),
+])
+def test_decoding_begins_before_a_cut(first, behind, wanted):
+    """At the cut before, if a filter behind the model looks at what the model made."""
+    halo = planning.Halo(2, 1, Fraction(0), True, False, behind)
+    assert halo.range(source_of(48, [11, 15, 31]), first, 6) == wanted
 
 
 def test_a_filter_of_unknown_memory_is_the_users_to_know():

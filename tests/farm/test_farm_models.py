@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Slices of models: the same bytes as one run's, or a refusal."""
+import re
 import subprocess
 import sys
 from typing import Optional, Tuple
 
+import numpy
 import pytest
 import torch
 
 import support
 from farms import (ROOT, clip, done, farm, frames_of, judge, plan, plan_of, refused,
-                   whole_run)
+                   some, whole_run)
 import media  # farms adds its folder
 
 
@@ -56,6 +58,11 @@ class Window(torch.nn.Module):
                 + x[:, 12:15] * 0.0625)
 
 
+class Three(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, :3] * 0.5 + x[:, 3:6] * 0.375 + x[:, 6:9] * 0.125
+
+
 class Remembers(torch.nn.Module):
     def forward(self, x: torch.Tensor, r: Optional[torch.Tensor] = None
                 ) -> Tuple[torch.Tensor, torch.Tensor]:
@@ -81,17 +88,100 @@ class Reverses(torch.nn.Module):
         return x.flip(1)
 
 
-def test_segments_are_refused(tmp_path):
-    """They would begin at other frames."""
-    chain = f"dnn_torch={saved(Reverses(), tmp_path / 'r.pt')}:length=4:layout=ntchw"
-    line = refused("plan", clip(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv")
-    assert "runs in segments" in line
+class Counts(torch.nn.Module):
+    """Remembers in an attribute of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.last += 0.001
+        return x * 0.5 + self.last
 
 
-def test_states_are_refused(tmp_path):
-    chain = f"dnn_torch={saved(Remembers(), tmp_path / 'r.pt')}:inputs=r=state=1"
-    line = refused("plan", clip(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv")
-    assert "remembers the frames before" in line and "--halo" in line
+SCENES = (11, 4, 16, 3, 14)
+CUTS = [11, 15, 31, 34]
+
+
+def scenes(folder, name="scenes.mkv", counts=SCENES, *words):
+    """Random pictures that drift, with cuts between."""
+    rng, frames = numpy.random.default_rng(7), []
+    for count in counts:
+        picture = numpy.kron(rng.integers(0, 256, (9, 12, 3)), numpy.ones((8, 8, 1)))
+        frames += [picture[i // 3:, i // 2:][:48, :64].astype(numpy.uint8) for i in range(count)]
+    support.succeed("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "64x48", "-r", 25, "-i", "-", *words,
+                    "-c:v", "libx264", "-g", 6, "-bf", 2, folder / name, plain=True,
+                    stdin=b"".join(frame.tobytes() for frame in frames), loglevel="error")
+    return folder / name
+
+
+def borders(made):
+    return [each[0] for each in plan_of(made)["slices"]]
+
+
+def decoded(made):
+    """How many frames more than its own each slice decodes."""
+    return [each[6] - each[1] for each in plan_of(made)["slices"]]
+
+
+@pytest.mark.parametrize("chain, extra", some([
+    ("{m}:inputs=r=state=1", [0, 1, 1]),
+    ("{m}:inputs=r=state=1,tmix=frames=3", [0, 11, 17]),
+    ("{r}:length=4:layout=ntchw", [0, 1, 1]),
+    ("scdet=t=10,{w}:frames=-1..1,{m}:inputs=r=state=1", [1, 5, 4]),
+    ("{c}", [0, 1, 1]),
+    ("yadif,{m}:inputs=r=state=1", [2, 5, 3]),
+    ("{m}:inputs=r=state=1,{w}:frames=-1..1", [1, 12, 17]),
+    ("split[a][b];[a]{m}:inputs=r=state=1[c];[b][c]hstack", [0, 1, 1]),
+], 4))
+def test_slices_are_cut_at_cuts(chain, extra, tmp_path):
+    """There models forget, so that results are those of one run."""
+    dnn = {"m": f"dnn_torch={saved(Remembers(), tmp_path / 'm.pt')}",
+           "w": f"dnn_torch={saved(Three(), tmp_path / 'w.pt')}",
+           "c": f"dnn_torch={saved(Counts(), tmp_path / 'c.pt')}",
+           "r": f"dnn_torch={saved(Reverses(), tmp_path / 'r.pt')}"}
+    made = judge(scenes(tmp_path), tmp_path, 12, chain=chain.format(**dnn))
+    assert (borders(made), decoded(made)) == ([0, 11, 31], extra)
+
+
+def test_a_warm_up_where_there_is_no_cut(tmp_path):
+    """What remains is stated, and is gone after some frames."""
+    source, output = scenes(tmp_path), tmp_path / "o.mkv"
+    chain = f"dnn_torch={saved(Remembers(), tmp_path / 'm.pt')}:inputs=r=state=1"
+    planned = done("plan", source, "--vf", chain, "-o", output, "--slice-frames", 12, "--halo", 0.2, "--",
+                   "-c:v", "ffv1")
+    made = output.with_suffix(".farm")
+    assert borders(made) == [0, 11, 23, 34, 46]
+    found = re.search(r"2 slices begin with a warm-up of 0.2 s. Compared with one of 0.4 s, the first "
+                      r"frame at (1.840|0.920) s has a PSNR of ([\d.]+) dB, frame \d ([\d.inf]+) dB",
+                      planned.stderr)
+    assert found and 35 < float(found[2]) < float(found[3]), planned.stderr
+    done("run", made)
+    done("join", made)
+    whole = whole_run(source, tmp_path / "whole.mkv", plan_of(made), chain)
+    pairs = zip(frames_of(output), frames_of(whole))
+    others = [int(one.split(",")[2]) for one, other in pairs if one != other]
+    assert 23 in others and set(others) <= {*range(23, 31), 46, 47}
+
+
+@pytest.mark.parametrize("module, options, words", [
+    (Remembers, "inputs=r=state=1:cuts=off", "there is no cut .*--halo SECONDS"),
+    (Reverses, "length=4:layout=ntchw:cuts=off", "there is no cut .* into slices$"),
+])
+def test_what_has_no_cut_is_refused(module, options, words, tmp_path):
+    chain = f"dnn_torch={saved(module(), tmp_path / 'm.pt')}:{options}"
+    line = refused("plan", scenes(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv", "--slice-frames", "12")
+    assert re.search(words, line)
+
+
+def test_jumps_of_times_are_refused(tmp_path):
+    """A slice learns the usual interval anew."""
+    source = clip(tmp_path, "in.mkv", 40, "25", "-vf", "setpts='N+gte(N,20)*50'", "-enc_time_base", "1/25")
+    chain = f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1"
+    line = refused("plan", source, "--vf", chain, "-o", tmp_path / "o.mkv")
+    assert "51 times as long" in line and "jump=0" in line
+    judge(source, tmp_path, 12, chain=chain + ":jump=0")
 
 
 def test_a_model_that_draws_random_numbers(model, tmp_path):

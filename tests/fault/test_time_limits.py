@@ -63,7 +63,10 @@ def test_end_beside_a_model_that_computes(model):
     """With threads of LibTorch's own; the exit code is that of the failure, and no signal."""
     places = {"never_returns_at_5": r"^frame at 0\.160 s: ", "never_returns_below_64": "32x24"}
     names = list(places) * 3
-    graphs = [support.dnn(model(name), timeout=1, workers=1, threads=2, tune=0) for name in names]
+    graphs = [
+        support.dnn(model(name), timeout=1, workers=1, threads=2, tune=0, isolate=i // 2 % 2)
+        for i, name in enumerate(names)
+    ]
     for name, process in zip(names, [start(graph) for graph in graphs]):
         support.assert_fails_clearly(
             support.finish(process), places[name], "within 1 s", "timeout"

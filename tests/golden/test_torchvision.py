@@ -72,6 +72,26 @@ class Deforms(nn.Module):
         return torch.sigmoid(y)
 
 
+class Aligns(nn.Module):
+    """Each frame of a segment with the result before it, moved to fit as BasicVSR++ does."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(4)
+        self.offsets = nn.Conv2d(6, 18, 3, padding=1)
+        self.layer = torchvision.ops.DeformConv2d(3, 3, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        assert x.dim() == 5 and x.size(2) == 3, "no segment"
+        last = x[:, 0]
+        results = [last]
+        for i in range(1, x.size(1)):
+            offsets = self.offsets(torch.cat([x[:, i], last], 1)) * 3.0
+            last = torch.sigmoid(self.layer(last, offsets)) * 0.5 + x[:, i] * 0.5
+            results.append(last)
+        return torch.stack(results, 1)
+
+
 class Pools(nn.Module):
     """Parts of the picture, made as large as the picture again."""
 
@@ -111,25 +131,26 @@ def save(folder, module):
     return path
 
 
-def picture():
-    return pictures.raw(pictures.make_frames("rgb24", WIDTH, HEIGHT, 1), "rgb24")
+def picture(count=1):
+    return pictures.raw(pictures.make_frames("rgb24", WIDTH, HEIGHT, count), "rgb24")
 
 
-def run(path, *, env=(), **options):
+def run(path, *, env=(), count=1, **options):
     return support.ffmpeg(
         *pictures.raw_input("rgb24", WIDTH, HEIGHT),
         *("-vf", support.dnn(path, tune=0, **options), "-f", "rawvideo", "-"),
-        stdin=picture(), env=env)
+        stdin=picture(count), env=env)
 
 
-def difference(result, module):
-    """From what PyTorch makes, in steps of 8 bits."""
+def difference(result, module, count=1):
+    """From what PyTorch makes, in steps of 8 bits; several frames are a segment."""
     assert result.returncode == 0, str(result)
-    samples = numpy.frombuffer(picture(), "u1").reshape(HEIGHT, WIDTH, 3)
-    x = torch.from_numpy(samples.copy()).permute(2, 0, 1)[None].float() / 255
+    samples = numpy.frombuffer(picture(count), "u1").reshape(count, HEIGHT, WIDTH, 3)
+    x = torch.from_numpy(samples.copy()).permute(0, 3, 1, 2).float() / 255
     with torch.no_grad():
-        wanted = (module.eval()(x)[0].clamp(0, 1) * 255).round().permute(1, 2, 0).numpy()
-    made = numpy.frombuffer(result.stdout, "u1").reshape(HEIGHT, WIDTH, 3)
+        y = module.eval()(x if count == 1 else x[None]).reshape(x.shape)
+    wanted = (y.clamp(0, 1) * 255).round().permute(0, 2, 3, 1).numpy()
+    made = numpy.frombuffer(result.stdout, "u1").reshape(wanted.shape)
     assert wanted.std() > 1, "too flat to show a fault"
     return numpy.abs(made.astype(float) - wanted).max()
 
@@ -189,6 +210,12 @@ def test_rotated_boxes_that_are_none(tmp_path, number):
 def test_deform_conv2d(tmp_path, masked, isolate):
     module = Deforms(masked)
     assert difference(run(save(tmp_path, module), isolate=isolate), module) <= 1
+
+
+def test_a_segment_with_deform_conv2d(tmp_path):
+    module = Aligns()
+    options = {"length": 4, "layout": "ntchw", "cuts": "off", "isolate": 0}
+    assert difference(run(save(tmp_path, module), count=4, **options), module, 4) <= 1
 
 
 @pytest.mark.parametrize("operator", ["roi_align", "roi_pool"])

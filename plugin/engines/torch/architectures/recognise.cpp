@@ -86,9 +86,10 @@ void refuse_near_miss(const Candidates &candidates)
         throw WeightFault(largest.fault);
     if (largest.weights.has_any("deform_align.") ||
         largest.weights.has_any("generator.deform_align."))
-        throw WeightFault("looks like BasicVSR++, which needs a deformable convolution that is "
-                          "missing here; SOFVSR, TSCUNet, TecoGAN or AnimeSR "
-                          "do without");
+        throw WeightFault(
+            "looks like BasicVSR++, which does not run from its weights: export it "
+            "as TorchScript, with torchvision's deform_conv2d, for length=15; SOFVSR, "
+            "TSCUNet, TecoGAN and AnimeSR run as they are");
     refuse_near_miss(candidates);
     if (!largest.module.empty())
         throw WeightFault(concat("is a whole module (", largest.module,
