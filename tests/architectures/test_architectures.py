@@ -98,8 +98,20 @@ def test_frames_one_after_the_other(name, tmp_path):
 BETWEEN = [name for name, case in ALL.items() if case.is_between]
 
 
-@pytest.mark.parametrize("name", BETWEEN)
-@pytest.mark.parametrize("scale", [1, 0.5])
+def quarters(case, network, first, second, scale):
+    """The frames between two; halves of halves, if the network makes the middle alone."""
+
+    def made(a, b, *further):
+        return network(torch.cat((a, b))[None], *further)[0]
+
+    if case.has_time:
+        return [made(first, second, t, scale) for t in (0.25, 0.5, 0.75)]
+    middle = made(first, second)
+    return [made(first, middle), middle, made(middle, second)]
+
+
+@pytest.mark.parametrize("name,scale", [
+    (name, scale) for name in BETWEEN for scale in (1, 0.5) if scale == 1 or ALL[name].has_time])
 def test_frames_between_two(name, scale, tmp_path):
     """At several times, in the filter."""
     case = ALL[name]
@@ -110,7 +122,7 @@ def test_frames_between_two(name, scale, tmp_path):
     wanted = []
     with torch.no_grad():
         for first, second in zip(frames, frames[1:]):
-            wanted += [first] + [network(torch.cat((first, second))[None], t, scale)[0] for t in (0.25, 0.5, 0.75)]
+            wanted += [first] + quarters(case, network, first, second, scale)
     wanted = torch.stack(wanted + 4 * [frames[2]])
     said = ":factor=4:cuts=off" + (f":inputs=scale={scale}" if scale != 1 else "")
     made = through_the_filter(path, frames, said, "dnn_torch_interpolate", 4).reshape(wanted.shape)
@@ -120,7 +132,7 @@ def test_frames_between_two(name, scale, tmp_path):
 
 def test_a_network_of_another_filter(tmp_path):
     path = tmp_path / "flownet.pkl"
-    torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
+    torch.save(randomise(ALL["rife-4.25"].make()).state_dict(), path)
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", support.dnn(path), "-f", "null", "-")
     support.assert_fails_clearly(result, "dnn_torch_interpolate")
     told = support.execute([support.LAUNCHER, "inspect", path])
@@ -129,7 +141,7 @@ def test_a_network_of_another_filter(tmp_path):
 
 def test_an_interpolator_in_bf16(tmp_path):
     path = tmp_path / "flownet.pkl"
-    torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
+    torch.save(randomise(ALL["rife-4.25"].make()).state_dict(), path)
     graph = support.dnn(path, tune=0, precision="bf16").replace("dnn_torch", "dnn_torch_interpolate", 1)
     result = support.succeed("-f", "lavfi", "-i", "testsrc=s=64x64:d=0.1", "-vf", graph, "-f", "null", "-")
     assert "bf16" in result.stderr and "cannot be used" not in result.stderr
