@@ -304,6 +304,44 @@ def test_windows_of_a_batch_share_what_they_have_in_common(name, tmp_path):
         assert convolved(network, follow) < 0.75 * convolved(network, others)
 
 
+# Pairs of frames, each of which lies at another time: the same pair again, the next one, others, and
+# one that begins with a frame of the pair before the last.
+PAIRS = {
+    "same": ([(0, 1), (0, 1), (0, 1)], 2),
+    "next": ([(0, 1), (1, 2), (2, 3)], 4),
+    "same-and-next": ([(0, 1), (0, 1), (1, 2), (1, 2)], 3),
+    "others": ([(0, 1), (2, 3), (4, 5)], 6),
+    "still": ([(0, 0), (0, 0), (0, 1)], 3),
+    "back": ([(0, 1), (2, 1), (1, 3), (1, 0)], 5),
+    "alone": ([(0, 1)], 2),
+}
+
+
+@pytest.fixture(scope="module")
+def rife(tmp_path_factory):
+    case, folder = ALL["rife-4.25"], tmp_path_factory.mktemp("rife")
+    network = randomise(case.make())
+    save_safetensors(network.state_dict(), folder / "net.safetensors")
+    result = support.execute([support.LAUNCHER, "convert", folder / "net.safetensors", folder / "net.pt", "--isolate=0"])
+    assert result.returncode == 0, str(result)
+    return network, torch.jit.load(str(folder / "net.pt"))
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_pairs_of_a_batch_encode_each_frame_once(pairs, rife):
+    rows, distinct = PAIRS[pairs]
+    ours, network = rife
+    frames = torch.rand((6, 3, 40, 70), generator=torch.Generator().manual_seed(4))
+    windows = torch.stack([frames[list(row)].flatten(0, 1) for row in rows])
+    times = torch.linspace(0.2, 0.8, len(rows))
+    planes = times[:, None, None, None].expand(-1, 1, *frames.shape[2:])
+    with torch.no_grad():
+        wanted = torch.cat([ours(window[None], t) for window, t in zip(windows, times)])
+        assert (network(windows, planes) - wanted).abs().max() <= 1e-4 * wanted.abs().max()
+        layers = 5 * (2 + 8)
+        assert convolved(network, windows) == layers * len(rows) + 3 * distinct
+
+
 @pytest.mark.parametrize("batch", [2, 5])
 def test_batches_of_windows_in_the_filter(batch, tmp_path):
     """A cut and the borders are among them."""

@@ -35,6 +35,32 @@ def border_of(self, x, multiple: int):
     return [0, (multiple - x.size(3) % multiple) % multiple, 0, (multiple - x.size(2) % multiple) % multiple]
 )";
 
+// In a batch, each frame is encoded once: pairs may be those before them at another time, or begin
+// with the second frame of the pair before.
+constexpr char once_functions[] = R"(
+def repeats(self, x):
+    same = torch.eq(x[1:], x[:-1]).flatten(1).all(1)
+    return torch.cat([torch.zeros([1], dtype=same.dtype, device=x.device), same])
+
+def last_that(self, begins):
+    return torch.nonzero(begins)[:, 0].index_select(0, torch.cumsum(begins, 0) - 1)
+
+def new_frames(self, x, follows):
+    first = torch.logical_or(follows, self.repeats(x[:, :3]))
+    return torch.logical_not(torch.stack([first, self.repeats(x[:, 3:])], 1))
+
+def places_of_frames(self, is_new, follows):
+    own = (torch.cumsum(is_new.flatten(), 0) - 1).reshape([-1, 2])
+    second = own[:, 1].index_select(0, self.last_that(is_new[:, 1]))
+    first = torch.where(is_new[:, 0], own[:, 0], torch.cat([second[:1], second[:-1]]))
+    begins = torch.logical_or(is_new[:, 0], follows)
+    return torch.stack([first.index_select(0, self.last_that(begins)), second], 1)
+
+def frames_once(self, x, is_new):
+    frames = x.reshape([-1, 3, x.size(2), x.size(3)])
+    return frames.index_select(0, torch.nonzero(is_new.flatten())[:, 0])
+)";
+
 bool recognises(const Weights &weights)
 {
     for (const char *name : {"convblock.0.beta", "convblock.0.0.weight"})
@@ -146,8 +172,9 @@ public:
         for (size_t i = 0; i < 2; i++) {
             const auto first = static_cast<int64_t>(i) * colours;
             frames_[i] = net_.channels(all, first, first + colours);
-            features_[i] = encoded(frames_[i]);
         }
+        if (version_.features != 0)
+            encode(x, all);
         for (int64_t i = 0; i < version_.blocks; i++) {
             refine(i);
             if (i == 1 && version_.has_prelu)
@@ -159,10 +186,21 @@ public:
     }
 
 private:
+    void encode(const Expression &pairs, const Expression &padded)
+    {
+        net_.function(once_functions);
+        const Expression follows = net_.followers(pairs, colours);
+        const Expression is_new = net_.let(concat("self.new_frames(", pairs, ", ", follows, ")"));
+        const Expression places =
+            net_.let(concat("self.places_of_frames(", is_new, ", ", follows, ")"));
+        const Expression made =
+            encoded(net_.let(concat("self.frames_once(", padded, ", ", is_new, ")")));
+        for (size_t i = 0; i < 2; i++)
+            features_[i] = net_.let(concat(made, ".index_select(0, ", places, "[:, ", i, "])"));
+    }
+
     Expression encoded(const Expression &frame)
     {
-        if (version_.features == 0)
-            return "";
         const Weights &weights = net_.weights();
         const std::string last = last_of_encoder(weights);
         std::vector<std::string> layers = {"encode.cnn0", "encode.cnn1", "encode.cnn2"};
