@@ -190,6 +190,7 @@ def as_tested(network, case):
 CHECKPOINTS = {
     "esrgan": lambda: RrdbNet().state_dict(),
     "fastdvdnet": lambda: as_tested("fastdvdnet", "published"),
+    "rife": lambda: as_tested("rife", "4.25-published"),
     "rvm": lambda: as_tested("rvm", "mobile"),
 }
 

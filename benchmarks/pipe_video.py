@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Raw RGB in, raw frames out, a model that looks at time in between.
 
-pipe_video.py fastdvdnet|rvm MODEL WIDTH HEIGHT: what people write who have no filter.  Windows are
+pipe_video.py fastdvdnet|rife|rvm MODEL WIDTH HEIGHT: what people write who have no filter.  Windows are
 reflected at both ends; a matte's states are handed on.
 """
 import sys
@@ -53,10 +53,19 @@ def mattes(model, frames):
         yield alpha[0, 0]
 
 
+def doubled(model, frames):
+    before = None
+    for frame in frames:
+        if before is not None:
+            yield before.permute(1, 2, 0)
+            yield model(torch.cat((before, frame)).unsqueeze(0))[0].permute(1, 2, 0)
+        before = frame
+
+
 def main():
     kind, path, width, height = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     model = torch.jit.load(path).eval()
-    results = {"fastdvdnet": denoised, "rvm": mattes}[kind]
+    results = {"fastdvdnet": denoised, "rife": doubled, "rvm": mattes}[kind]
     with torch.no_grad():
         for result in results(model, frames_of(sys.stdin.buffer, width, height)):
             made = result.clamp(0, 1).mul(255).round().to(torch.uint8)

@@ -37,6 +37,7 @@ BENCHMARKS = {
     "memory": "memory",
     "sessions": "sessions",
     "video": "video",
+    "interpolate": "interpolate",
     "upstream": "upstream",
 }
 

@@ -20,7 +20,7 @@ NETS = (
     Net("fastdvdnet", 640, 360, "rgb24", 3, 1),
     Net("rvm", 1280, 720, "rgb24", 3, 1),
 )
-MADE = {"fastdvdnet": "rgb24", "rvm": "gray"}  # by the pipe, for which a matte is enough
+MADE = {"fastdvdnet": "rgb24", "rvm": "gray", "rife": "rgb24"}  # by the pipe, for which a matte is enough
 OWN = "of one worker's time the model has"
 COLUMNS = ["model", "side", "fps", "fused_to_it", "cpu_s_per_frame", "spread", "note"]
 
@@ -42,7 +42,7 @@ def measure(settings, net, **options):
     return measure_dnn(settings, net_input(settings, net), graph, window_of(settings))
 
 
-def measure_pipe(settings, net, model):
+def measure_pipe(settings, net, model, **environment):
     quiet = [settings.ffmpeg, "-nostdin", "-hide_banner", "-loglevel", "error"]
     reads = quiet + net_input(settings, net) + ["-f", "rawvideo", "-"]
     works = [sys.executable, HERE / "pipe_video.py", net.name, model, net.width, net.height]
@@ -50,7 +50,7 @@ def measure_pipe(settings, net, model):
         "-f", "rawvideo", "-pixel_format", MADE[net.name], "-video_size",
         f"{net.width}x{net.height}", "-framerate", "25", "-i", "pipe:0", "-f", "null", "-",
     ]  # fmt: skip
-    return measure_chain([reads, works, writes], window_of(settings))
+    return measure_chain([reads, works, writes], window_of(settings), environment)
 
 
 def sides_of(settings, net):

@@ -22,6 +22,7 @@ class Case:
     # Whether the module has step(picture, states): the result and the next states; None begins.
     has_states: bool = False
     is_between: bool = False  # the result lies between two frames, half-way unless forward() gets a time
+    has_time: bool = True  # otherwise it makes the middle alone
     is_global: bool = False  # even if no test shows it: an optical flow may lead anywhere
     border: str = "reflect"  # beyond which frames are missing: or "repeat"
     # Of the published code and not of the tensors: names that a file has besides.

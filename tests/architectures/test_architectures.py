@@ -98,8 +98,20 @@ def test_frames_one_after_the_other(name, tmp_path):
 BETWEEN = [name for name, case in ALL.items() if case.is_between]
 
 
-@pytest.mark.parametrize("name", BETWEEN)
-@pytest.mark.parametrize("scale", [1, 0.5])
+def quarters(case, network, first, second, scale):
+    """The frames between two; halves of halves, if the network makes the middle alone."""
+
+    def made(a, b, *further):
+        return network(torch.cat((a, b))[None], *further)[0]
+
+    if case.has_time:
+        return [made(first, second, t, scale) for t in (0.25, 0.5, 0.75)]
+    middle = made(first, second)
+    return [made(first, middle), middle, made(middle, second)]
+
+
+@pytest.mark.parametrize("name,scale", [
+    (name, scale) for name in BETWEEN for scale in (1, 0.5) if scale == 1 or ALL[name].has_time])
 def test_frames_between_two(name, scale, tmp_path):
     """At several times, in the filter."""
     case = ALL[name]
@@ -110,7 +122,7 @@ def test_frames_between_two(name, scale, tmp_path):
     wanted = []
     with torch.no_grad():
         for first, second in zip(frames, frames[1:]):
-            wanted += [first] + [network(torch.cat((first, second))[None], t, scale)[0] for t in (0.25, 0.5, 0.75)]
+            wanted += [first] + quarters(case, network, first, second, scale)
     wanted = torch.stack(wanted + 4 * [frames[2]])
     said = ":factor=4:cuts=off" + (f":inputs=scale={scale}" if scale != 1 else "")
     made = through_the_filter(path, frames, said, "dnn_torch_interpolate", 4).reshape(wanted.shape)
@@ -120,7 +132,7 @@ def test_frames_between_two(name, scale, tmp_path):
 
 def test_a_network_of_another_filter(tmp_path):
     path = tmp_path / "flownet.pkl"
-    torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
+    torch.save(randomise(ALL["rife-4.25"].make()).state_dict(), path)
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", support.dnn(path), "-f", "null", "-")
     support.assert_fails_clearly(result, "dnn_torch_interpolate")
     told = support.execute([support.LAUNCHER, "inspect", path])
@@ -129,7 +141,7 @@ def test_a_network_of_another_filter(tmp_path):
 
 def test_an_interpolator_in_bf16(tmp_path):
     path = tmp_path / "flownet.pkl"
-    torch.save(randomise(ALL[BETWEEN[0]].make()).state_dict(), path)
+    torch.save(randomise(ALL["rife-4.25"].make()).state_dict(), path)
     graph = support.dnn(path, tune=0, precision="bf16").replace("dnn_torch", "dnn_torch_interpolate", 1)
     result = support.succeed("-f", "lavfi", "-i", "testsrc=s=64x64:d=0.1", "-vf", graph, "-f", "null", "-")
     assert "bf16" in result.stderr and "cannot be used" not in result.stderr
@@ -290,6 +302,44 @@ def test_windows_of_a_batch_share_what_they_have_in_common(name, tmp_path):
         follow, others = windows[1:4], windows[[0, 2, 5]]
         assert convolved(network, others) == 3 * convolved(network, windows[:1])
         assert convolved(network, follow) < 0.75 * convolved(network, others)
+
+
+# Pairs of frames, each of which lies at another time: the same pair again, the next one, others, and
+# one that begins with a frame of the pair before the last.
+PAIRS = {
+    "same": ([(0, 1), (0, 1), (0, 1)], 2),
+    "next": ([(0, 1), (1, 2), (2, 3)], 4),
+    "same-and-next": ([(0, 1), (0, 1), (1, 2), (1, 2)], 3),
+    "others": ([(0, 1), (2, 3), (4, 5)], 6),
+    "still": ([(0, 0), (0, 0), (0, 1)], 3),
+    "back": ([(0, 1), (2, 1), (1, 3), (1, 0)], 5),
+    "alone": ([(0, 1)], 2),
+}
+
+
+@pytest.fixture(scope="module")
+def rife(tmp_path_factory):
+    case, folder = ALL["rife-4.25"], tmp_path_factory.mktemp("rife")
+    network = randomise(case.make())
+    save_safetensors(network.state_dict(), folder / "net.safetensors")
+    result = support.execute([support.LAUNCHER, "convert", folder / "net.safetensors", folder / "net.pt", "--isolate=0"])
+    assert result.returncode == 0, str(result)
+    return network, torch.jit.load(str(folder / "net.pt"))
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_pairs_of_a_batch_encode_each_frame_once(pairs, rife):
+    rows, distinct = PAIRS[pairs]
+    ours, network = rife
+    frames = torch.rand((6, 3, 40, 70), generator=torch.Generator().manual_seed(4))
+    windows = torch.stack([frames[list(row)].flatten(0, 1) for row in rows])
+    times = torch.linspace(0.2, 0.8, len(rows))
+    planes = times[:, None, None, None].expand(-1, 1, *frames.shape[2:])
+    with torch.no_grad():
+        wanted = torch.cat([ours(window[None], t) for window, t in zip(windows, times)])
+        assert (network(windows, planes) - wanted).abs().max() <= 1e-4 * wanted.abs().max()
+        layers = 5 * (2 + 8)
+        assert convolved(network, windows) == layers * len(rows) + 3 * distinct
 
 
 @pytest.mark.parametrize("batch", [2, 5])

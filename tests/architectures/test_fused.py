@@ -189,6 +189,21 @@ class Slice(With):
         return self.last(self.second(self.first(x[:, :3]))[:, :, 1:-1])
 
 
+class Warps(With):
+    """By grids that lead beyond the border, of other extents, and as LibTorch alone does it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a = self.first(x)
+        b = self.second(a)
+        across = torch.linspace(-1.0, 1.0, x.size(3)) + b[:, 0]
+        down = torch.linspace(-1.0, 1.0, x.size(2)).unsqueeze(1) + b[:, 1]
+        grid = torch.stack([across, down], 3)
+        moved = functional.grid_sample(a, grid, "bilinear", "border", True)
+        narrow = functional.grid_sample(a, grid[:, :, 1:], "bilinear", "border", True)
+        other = functional.grid_sample(a, grid, "bilinear", "zeros", False)
+        return self.last(moved + functional.pad(narrow, [0, 1]) - 2.0 * other)
+
+
 NETS = {
     "activations": between(nn.ReLU(), nn.LeakyReLU(0.2), nn.ELU(), nn.GELU(), nn.SiLU(), nn.Tanh(),
                            nn.Sigmoid(), nn.Hardtanh(), nn.ReLU6(), nn.Hardswish(),
@@ -213,6 +228,7 @@ NETS = {
     "extents": Extents(),
     "slice": Slice(),
     "lists": Lists(),
+    "warps": Warps(),
 }
 
 
@@ -486,6 +502,7 @@ def test_int8_that_cannot_be_had(kind, options, reason, tmp_path):
 
 # Networks whose random weights make such numbers that another order of sums is too far off.
 UNSTABLE = ("span-x4", "span-x2")
+BRANCHING = ("rife-4.0", "rife-4.0-far")  # on samples
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -494,4 +511,4 @@ def test_networks(name, engine, tmp_path):
     network = randomise(case.make())
     save_safetensors(network.state_dict() | case.extras(), tmp_path / case.file)
     result = expect_same(engine, tmp_path / case.file, network, picture(case), 10 * case.tolerance)
-    assert result.form == "fp32, fused" or name in UNSTABLE, result.notice
+    assert result.form == "fp32, fused" or name in UNSTABLE + BRANCHING, result.notice

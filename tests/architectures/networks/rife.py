@@ -25,14 +25,14 @@ def resized(x, factor):
     return functional.interpolate(x, scale_factor=factor, mode="bilinear", align_corners=False)
 
 
-def last_layer(inputs, channels):
+def last_layer(inputs, channels, positions=4):
     """Whose flows stay within a few pixels, which `randomise` would not see to."""
-    layer = nn.ConvTranspose2d(inputs, 4 * channels, 4, 2, 1)
+    layer = nn.ConvTranspose2d(inputs, positions * channels, 4, 2, 1)
     weight = torch.randn(layer.weight.shape, generator=torch.Generator().manual_seed(3)) / (2 * inputs ** 0.5)
-    weight[:, :16] *= 0.3
+    weight[:, :4 * positions] *= 0.3
     del layer.weight
     layer.register_buffer("weight", weight)
-    return nn.Sequential(layer, nn.PixelShuffle(2))
+    return nn.Sequential(layer, nn.PixelShuffle(2)) if positions > 1 else layer
 
 
 class Block(nn.Module):
@@ -48,6 +48,31 @@ class Block(nn.Module):
             x = torch.cat((x, resized(flow, 1 / scale) * (1 / scale)), 1)
         x = resized(self.lastconv(self.convblock(self.conv0(x))), scale)
         return x[:, :4] * scale, x[:, 4:5], x[:, 5:]
+
+
+class PlainBlock(nn.Module):
+    """Of 4.0 to 4.4: `made` says which."""
+
+    def __init__(self, inputs, channels, made, _):
+        super().__init__()
+        self.adds = made == "4.0"
+
+        def layer(inputs, outputs, stride=1):
+            after = nn.PReLU(outputs) if self.adds else nn.LeakyReLU(0.2)
+            return nn.Sequential(nn.Conv2d(inputs, outputs, 3, stride, 1), after)
+
+        self.conv0 = nn.Sequential(layer(inputs, channels // 2, 2), layer(channels // 2, channels, 2))
+        self.convblock = nn.Sequential(*(layer(channels, channels) for _ in range(8)))
+        self.lastconv = last_layer(channels, 5, 1)
+
+    def forward(self, x, flow, scale):
+        x = resized(x, 1 / scale)
+        if flow is not None:
+            x = torch.cat((x, resized(flow, 1 / scale) * (1 / scale)), 1)
+        features = self.conv0(x)
+        deeper = self.convblock(features)
+        x = resized(self.lastconv(deeper + features if self.adds else deeper), 2 * scale)
+        return x[:, :4] * 2 * scale, x[:, 4:], None
 
 
 class Encoder(nn.Module):
@@ -90,36 +115,60 @@ class Rife(nn.Module):
             self.encode = make(wide, features)
         first = 2 * (3 + features) + 1
         later = first + 1 + 4 + (8 if made == 13 else 0)
-        self.blocks = [Block(later if i else first, width, made, groups) for i, width in enumerate(widths)]
+        block = PlainBlock if isinstance(made, str) else Block
+        self.blocks = [block(later if i else first, width, made, groups) for i, width in enumerate(widths)]
         for i, block in enumerate(self.blocks):
             self.add_module(f"block{i}", block)
         self.made, self.scales, self.adds = made, scales, not encoder
+        self.multiple = 64 if made == "4.0" else 4 * scales[0]
 
     def features_of(self, frame):
         return [self.encode(frame)] if not self.adds else []
 
+    def begun(self, frames, features, time, step):
+        return self.block0(torch.cat((*frames, *features[0], *features[1], time), 1), None, step)
+
+    def change(self, block, step, frames, features, time, flow, mask, kept):
+        parts = [warped(frame, part) for frame, part in zip(frames, flow.split(2, 1))]
+        parts += [warped(each[0], part) for each, part in zip(features, flow.split(2, 1)) if each]
+        parts += [time, mask] + ([kept] if self.made == 13 else [])
+        return block(torch.cat(parts, 1), flow, step)
+
     def forward(self, x, t=0.5, scale=1.0):
         height, width = x.shape[2:]
-        multiple = int(4 * self.scales[0] / min(scale, 1))
+        multiple = int(self.multiple / min(scale, 1))
         x = functional.pad(x, (0, -width % multiple, 0, -height % multiple))
-        frames = first, second = x.split(3, 1)
+        frames = x.split(3, 1)
         time = torch.full_like(x[:, :1], t)
         features = [self.features_of(frame) for frame in frames]
-        flow = mask = kept = None
-        for block, step in zip(self.blocks, self.scales):
-            step /= scale
-            if flow is None:
-                flow, mask, kept = block(torch.cat((first, second, *features[0], *features[1], time), 1), None, step)
-            else:
-                parts = [warped(frame, part) for frame, part in zip(frames, flow.split(2, 1))]
-                parts += [warped(each[0], part) for each, part in zip(features, flow.split(2, 1)) if each]
-                parts += [time, mask] + ([kept] if self.made == 13 else [])
-                change, other, kept = block(torch.cat(parts, 1), flow, step)
-                flow = flow + change
-                mask = mask + other if self.adds else other
+        given = frames, features, time
+        flow, mask, kept = self.begun(*given, self.scales[0] / scale)
+        for i in range(1, len(self.blocks)):
+            change, other, kept = self.change(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
+            if i == 1 and self.made == "4.0" and self.is_far(change):
+                scale /= 2
+                flow, mask, kept = self.begun(*given, self.scales[0] / scale)
+                change, other, kept = self.change(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
+            flow = flow + change
+            mask = mask + other if self.adds else other
         weight = mask.sigmoid()
         first, second = (warped(frame, part) for frame, part in zip(frames, flow.split(2, 1)))
         return (first * weight + second * (1 - weight))[:, :, :height, :width]
+
+    def is_far(self, change):
+        return all(part.abs().max() > 32 for part in change.split(2, 1))
+
+
+class Far(Rife):
+    """Of 4.0, which then sees smaller pictures."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.block1.lastconv.weight[:, :4] *= 30
+
+    def is_far(self, change):
+        assert super().is_far(change), "the weights show the other branch"
+        return True
 
 
 class FromTraining(Rife):
@@ -149,10 +198,15 @@ CASES = {
     "4.22-lite": case((24, 16, 8, 4), (Encoder, 16, 4), 13),
     "4.14-lite": case((24, 16, 12, 8), (Encoder, 32, 8), 6, groups=2),
     "4.15": case((24, 16, 12, 8), (Encoder, 32, 8), 6),
+    "4.15-lite": case((16, 12, 8, 6), (Encoder, 16, 4), 6),
     "4.10": case((24, 16, 12, 8), (in_sequence, 32, 8), 6),
     "4.12-lite": case((16, 12, 8, 6), (in_sequence, 32, 4), 6),
     "4.7": case((24, 16, 12, 8), (two_layers, 16, 4), 6),
     "4.6": case((24, 16, 12, 8), None, 6),
     "4.6-training": case((192, 128, 96, 64), None, 6, FromTraining),
+    "4.4": case((24, 16, 12, 8), None, "4.4"),
+    "4.4-training": case((192, 128, 96, 64), None, "4.4", FromTraining),
+    "4.0": case((24, 16, 12, 8), None, "4.0"),
+    "4.0-far": case((24, 16, 12, 8), None, "4.0", Far),
     "4.5": case((24, 16, 12, 8), None, 5),
 }

@@ -22,6 +22,7 @@ struct Architecture {
 
 extern const Architecture animesr;
 extern const Architecture atd;
+extern const Architecture cain;
 extern const Architecture compact;
 extern const Architecture cugan;
 extern const Architecture dat;
@@ -32,6 +33,7 @@ extern const Architecture esrgan;
 extern const Architecture fastdvdnet;
 extern const Architecture fsrcnn;
 extern const Architecture hat;
+extern const Architecture ifrnet;
 extern const Architecture mosr;
 extern const Architecture omnisr;
 extern const Architecture plksr;

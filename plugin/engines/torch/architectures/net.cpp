@@ -422,10 +422,61 @@ Expression Net::state(const std::string &name, int64_t output, const Expression 
 Expression Net::take_time(const std::string &name)
 {
     argument(concat(name, ": Optional[Tensor] = None"));
-    blueprint_.task = "interpolate";
+    make_between();
     blueprint_.between = name;
     return let(
         concat("torch.full_like(", input, "[:, :1], 0.5) if ", name, " is None else ", name));
+}
+
+constexpr char warp_function[] = R"(
+def moved_by_flow(self, x, flow):
+    h, w = x.size(2), x.size(3)
+    columns = torch.arange(w, dtype=flow.dtype, device=x.device) * 2.0 / (w - 1.0) - 1.0
+    rows = torch.arange(h, dtype=flow.dtype, device=x.device) * 2.0 / (h - 1.0) - 1.0
+    across = columns.reshape([1, 1, w]) + flow[:, 0] * 2.0 / (w - 1.0)
+    down = rows.reshape([1, h, 1]) + flow[:, 1] * 2.0 / (h - 1.0)
+    moved = torch.grid_sampler(x.to(flow.dtype), torch.stack([across, down], 3), 0, 1, True)
+    return moved.to(x.dtype)
+)";
+
+Expression Net::moved_by_flow(const Expression &x, const Expression &flow)
+{
+    function(warp_function);
+    return let(concat("self.moved_by_flow(", x, ", ", flow, ")"));
+}
+
+// LibTorch 1.13 does not repeat the border in bf16.
+constexpr char around_functions[] = R"(
+def border_around(self, x, multiple: int):
+    right = (multiple - x.size(3) % multiple) % multiple
+    down = (multiple - x.size(2) % multiple) % multiple
+    return [right // 2, right - right // 2, down // 2, down - down // 2]
+
+def pad_around(self, x, border: List[int], reflects: bool):
+    across = x.size(3) - 1 if reflects else 0
+    down = x.size(2) - 1 if reflects else 0
+    near = [min(border[0], across), min(border[1], across), min(border[2], down), min(border[3], down)]
+    far = [border[0] - near[0], border[1] - near[1], border[2] - near[2], border[3] - near[3]]
+    return torch.replication_pad2d(torch.reflection_pad2d(x.float(), near), far).to(x.dtype)
+)";
+
+Expression Net::border_around(const Expression &x, const Expression &multiple)
+{
+    function(around_functions);
+    return let(concat("self.border_around(", x, ", ", multiple, ")"));
+}
+
+Expression Net::pad_around(const Expression &x, const Expression &border, const std::string &mode)
+{
+    return let(concat("self.pad_around(", x, ", ", border, ", ",
+                      mode == "reflect" ? "True" : "False", ")"));
+}
+
+Expression Net::crop_around(const Expression &x, const Expression &original,
+                            const Expression &border)
+{
+    return let(concat(x, "[:, :, ", border, "[2]:", border, "[2] + ", original, ".size(2), ",
+                      border, "[0]:", border, "[0] + ", original, ".size(3)]"));
 }
 
 void Net::make_alpha()

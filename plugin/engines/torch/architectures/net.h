@@ -158,6 +158,18 @@ public:
     // Adds an optional argument of forward(), a plane that says how far the result lies on the way
     // from the first of two frames to the second.  Returns it, or else a plane of 0.5.
     Expression take_time(const std::string &name);
+    // Declares that the result lies between two frames, in the middle if it takes no time.
+    void make_between() { blueprint_.task = "interpolate"; }
+    // Returns each sample of `flow`'s frame from where the flow leads, in fp32, whatever the
+    // precision: others wobble.
+    Expression moved_by_flow(const Expression &x, const Expression &flow);
+    // Pads to multiples on all sides: border_around() says by how much, pad_around() repeats the
+    // border or reflects the picture, and crop_around() removes that.
+    Expression border_around(const Expression &x, const Expression &multiple);
+    Expression pad_around(const Expression &x, const Expression &border,
+                          const std::string &mode = "repeat");
+    Expression crop_around(const Expression &x, const Expression &original,
+                           const Expression &border);
     // Declares that the result is the frame's alpha.
     void make_alpha();
     // Enlarges bilinearly, pixels being areas.

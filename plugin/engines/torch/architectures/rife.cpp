@@ -23,18 +23,6 @@ using dnn_torch::concat;
 constexpr int64_t colours = 3, flows = 4, residual_layers = 8, most_blocks = 5;
 constexpr double slope = 0.2;
 
-// In fp32, whatever the precision: others wobble.
-constexpr char warp_function[] = R"(
-def moved_by_flow(self, x, flow):
-    h, w = x.size(2), x.size(3)
-    columns = torch.arange(w, dtype=flow.dtype, device=x.device) * 2.0 / (w - 1.0) - 1.0
-    rows = torch.arange(h, dtype=flow.dtype, device=x.device) * 2.0 / (h - 1.0) - 1.0
-    across = columns.reshape([1, 1, w]) + flow[:, 0] * 2.0 / (w - 1.0)
-    down = rows.reshape([1, h, 1]) + flow[:, 1] * 2.0 / (h - 1.0)
-    moved = torch.grid_sampler(x.to(flow.dtype), torch.stack([across, down], 3), 0, 1, True)
-    return moved.to(x.dtype)
-)";
-
 constexpr char smaller_function[] = R"(
 def made_smaller(self, x, scale: float):
     size = [int(x.size(2) / scale), int(x.size(3) / scale)]
@@ -47,9 +35,39 @@ def border_of(self, x, multiple: int):
     return [0, (multiple - x.size(3) % multiple) % multiple, 0, (multiple - x.size(2) % multiple) % multiple]
 )";
 
+// In a batch, each frame is encoded once: pairs may be those before them at another time, or begin
+// with the second frame of the pair before.
+constexpr char once_functions[] = R"(
+def repeats(self, x):
+    same = torch.eq(x[1:], x[:-1]).flatten(1).all(1)
+    return torch.cat([torch.zeros([1], dtype=same.dtype, device=x.device), same])
+
+def last_that(self, begins):
+    return torch.nonzero(begins)[:, 0].index_select(0, torch.cumsum(begins, 0) - 1)
+
+def new_frames(self, x, follows):
+    first = torch.logical_or(follows, self.repeats(x[:, :3]))
+    return torch.logical_not(torch.stack([first, self.repeats(x[:, 3:])], 1))
+
+def places_of_frames(self, is_new, follows):
+    own = (torch.cumsum(is_new.flatten(), 0) - 1).reshape([-1, 2])
+    second = own[:, 1].index_select(0, self.last_that(is_new[:, 1]))
+    first = torch.where(is_new[:, 0], own[:, 0], torch.cat([second[:1], second[:-1]]))
+    begins = torch.logical_or(is_new[:, 0], follows)
+    return torch.stack([first.index_select(0, self.last_that(begins)), second], 1)
+
+def frames_once(self, x, is_new):
+    frames = x.reshape([-1, 3, x.size(2), x.size(3)])
+    return frames.index_select(0, torch.nonzero(is_new.flatten())[:, 0])
+)";
+
 bool recognises(const Weights &weights)
 {
-    return weights.has("block0.convblock.0.beta") || weights.has("block1.convblock.0.beta");
+    for (const char *name : {"convblock.0.beta", "convblock.0.0.weight"})
+        for (const char *block : {"block0.", "block1."})
+            if (weights.has(concat(block, name)))
+                return true;
+    return false;
 }
 
 // What the shapes tell of the version.
@@ -58,6 +76,8 @@ struct Version {
     int64_t features = 0; // of each frame, that the encoder finds; 0: there is none
     int64_t made = 0;     // channels that a block returns
     bool is_light = false;
+    bool is_plain = false;  // up to 4.4: layers without residuals of their own, half of the extent
+    bool has_prelu = false; // 4.0 and 4.1
 
     // Channels that a block hands on to the next one.
     int64_t handed_on() const { return made > 6 ? made - flows - 1 : 0; }
@@ -69,7 +89,9 @@ struct Version {
         constexpr std::array<int64_t, most_blocks> light = {32, 16, 8, 4, 1};
         return is_light ? light[static_cast<size_t>(block)] : int64_t{1} << (blocks - 1 - block);
     }
-    int64_t multiple() const { return 4 * scale(0); }
+    const char *last_layer() const { return is_plain ? "lastconv.weight" : "lastconv.0.weight"; }
+    // 4.0 may look again at pictures of half the size.
+    int64_t multiple() const { return (has_prelu ? 8 : 4) * scale(0); }
 };
 
 // The last layer of the encoder, which has features of the frame's size; "": there is none.
@@ -96,7 +118,11 @@ Version version_of(const Net &net)
         net.contradict(concat("has ", version.blocks, " blocks, not 4 or 5"));
     if (const std::string last = last_of_encoder(weights); !last.empty())
         version.features = weights.size(last + ".weight", 1);
-    version.made = weights.size("block0.lastconv.0.weight", 1) / 4;
+    version.is_plain = weights.has_any("block0.convblock.0.0.");
+    version.has_prelu = weights.has_any("block0.conv0.0.1.");
+    version.made = weights.size(concat("block0.", version.last_layer()), 1);
+    if (!version.is_plain)
+        version.made /= 4;
     version.is_light =
         version.blocks == most_blocks && width_of(weights, 4) < width_of(weights, 3) / 2;
     return version;
@@ -118,9 +144,9 @@ void check(const Net &net, const Version &version)
         expect(block + "conv0.0.0.weight", 1,
                i == 0 ? version.first_input() : version.later_input());
         expect(block + "conv0.1.0.weight", 1, net.weights().size(block + "conv0.0.0.weight", 0));
-        expect(block + "lastconv.0.weight", 0, wide);
-        expect(block + "lastconv.0.weight", 1, 4 * version.made);
-        for (int64_t k = 0; k < residual_layers; k++)
+        expect(block + version.last_layer(), 0, wide);
+        expect(block + version.last_layer(), 1, (version.is_plain ? 1 : 4) * version.made);
+        for (int64_t k = 0; k < residual_layers && !version.is_plain; k++)
             expect(concat(block, "convblock.", k, ".beta"), 1, wide);
     }
 }
@@ -130,7 +156,7 @@ class Rife
 public:
     Rife(Net &net, const Version &version) : net_(net), version_(version)
     {
-        for (const char *text : {warp_function, smaller_function, pad_function})
+        for (const char *text : {smaller_function, pad_function})
             net_.function(text);
     }
 
@@ -145,21 +171,36 @@ public:
             concat("torch.replication_pad2d(", t, ".float(), ", border, ").to(", x, ".dtype)"));
         for (size_t i = 0; i < 2; i++) {
             const auto first = static_cast<int64_t>(i) * colours;
-            frames_[i] = moved_[i] = net_.channels(all, first, first + colours);
-            features_[i] = encoded(frames_[i]);
+            frames_[i] = net_.channels(all, first, first + colours);
         }
-        for (int64_t i = 0; i < version_.blocks; i++)
+        if (version_.features != 0)
+            encode(x, all);
+        for (int64_t i = 0; i < version_.blocks; i++) {
             refine(i);
+            if (i == 1 && version_.has_prelu)
+                begin_anew_if_far();
+        }
         const Expression weight = net_.activate(mask_, "sigmoid");
         return net_.let(
             concat(moved_[0], " * ", weight, " + ", moved_[1], " * (1.0 - ", weight, ")"));
     }
 
 private:
+    void encode(const Expression &pairs, const Expression &padded)
+    {
+        net_.function(once_functions);
+        const Expression follows = net_.followers(pairs, colours);
+        const Expression is_new = net_.let(concat("self.new_frames(", pairs, ", ", follows, ")"));
+        const Expression places =
+            net_.let(concat("self.places_of_frames(", is_new, ", ", follows, ")"));
+        const Expression made =
+            encoded(net_.let(concat("self.frames_once(", padded, ", ", is_new, ")")));
+        for (size_t i = 0; i < 2; i++)
+            features_[i] = net_.let(concat(made, ".index_select(0, ", places, "[:, ", i, "])"));
+    }
+
     Expression encoded(const Expression &frame)
     {
-        if (version_.features == 0)
-            return "";
         const Weights &weights = net_.weights();
         const std::string last = last_of_encoder(weights);
         std::vector<std::string> layers = {"encode.cnn0", "encode.cnn1", "encode.cnn2"};
@@ -182,8 +223,7 @@ private:
     {
         std::vector<Expression> parts = {moved_[0], moved_[1]};
         if (version_.features != 0)
-            for (size_t i = 0; i < 2; i++)
-                parts.push_back(block == 0 ? features_[i] : moved(features_[i], i));
+            parts.insert(parts.end(), moved_features_.begin(), moved_features_.end());
         parts.push_back(time_);
         if (block > 0)
             parts.push_back(mask_);
@@ -195,15 +235,28 @@ private:
     Expression moved(const Expression &x, size_t frame)
     {
         const auto first = static_cast<int64_t>(frame) * 2;
-        return net_.let(
-            concat("self.moved_by_flow(", x, ", ", flow_, "[:, ", first, ":", first + 2, "])"));
+        return net_.moved_by_flow(x, concat(flow_, "[:, ", first, ":", first + 2, "]"));
     }
 
-    // Returns what the block's layers make of a smaller picture.
-    Expression through(const std::string &block, Expression x)
+    Expression activated(const Expression &x, const std::string &layers)
     {
-        for (const char *layer : {"conv0.0.0", "conv0.1.0"})
-            x = net_.leaky_relu(net_.conv(x, block + layer, {.stride = 2, .padding = 1}), slope);
+        return version_.has_prelu ? net_.prelu(x, layers + "1") : net_.leaky_relu(x, slope);
+    }
+
+    // Up to 4.4.
+    Expression through_plain(const std::string &block, const Expression &x)
+    {
+        Expression y = x;
+        for (int64_t k = 0; k < residual_layers; k++) {
+            const std::string layers = concat(block, "convblock.", k, ".");
+            y = activated(net_.conv(y, layers + "0"), layers);
+        }
+        return net_.conv_transpose(version_.has_prelu ? net_.add(y, x) : y, block + "lastconv", 2,
+                                   1);
+    }
+
+    Expression through_residual(const std::string &block, Expression x)
+    {
         for (int64_t k = 0; k < residual_layers; k++) {
             const std::string layer = concat(block, "convblock.", k);
             const int64_t wide = net_.weights().size(layer + ".conv.weight", 0),
@@ -217,8 +270,22 @@ private:
         return net_.pixel_shuffle(net_.conv_transpose(x, block + "lastconv.0", 2, 1), 2);
     }
 
+    // Returns what the block's layers make of a smaller picture.
+    Expression through(const std::string &block, Expression x)
+    {
+        for (const char *part : {"conv0.0.", "conv0.1."}) {
+            const std::string layers = block + part;
+            x = activated(net_.conv(x, layers + "0", {.stride = 2, .padding = 1}), layers);
+        }
+        return version_.is_plain ? through_plain(block, x) : through_residual(block, x);
+    }
+
     void refine(int64_t block)
     {
+        if (block == 0) {
+            moved_ = frames_;
+            moved_features_ = features_;
+        }
         const Expression scale = net_.let(concat(version_.scale(block), ".0 / scale"));
         Expression x = net_.let(concat("self.made_smaller(", seen_by(block), ", ", scale, ")"));
         if (block > 0) {
@@ -229,21 +296,50 @@ private:
         const Expression small = through(concat("block", block, "."), x);
         const Expression made = net_.let(concat("torch.upsample_bilinear2d(", small, ", [", time_,
                                                 ".size(2), ", time_, ".size(3)], False)"));
-        const Expression change = net_.let(concat(made, "[:, :", flows, "].float() * ", scale));
+        change_ = net_.let(
+            concat(made, "[:, :", flows, "].float() * ", scale, version_.is_plain ? " * 2.0" : ""));
         const Expression mask = net_.channels(made, flows, flows + 1);
-        flow_ = block == 0 ? change : net_.add(flow_, change);
+        flow_ = block == 0 ? change_ : net_.add(flow_, change_);
         // Up to 4.6 it is refined, too.
         mask_ = block > 0 && version_.features == 0 ? net_.add(mask_, mask) : mask;
         if (version_.handed_on() != 0)
             handed_on_ = net_.channels(made, flows + 1, version_.made);
         for (size_t i = 0; i < 2; i++)
-            moved_[i] = moved(frames_[i], i);
+            move(i, block + 1 == version_.blocks);
+    }
+
+    // With its features, which takes less time than one after the other.
+    void move(size_t frame, bool is_last)
+    {
+        if (version_.features == 0 || is_last) {
+            moved_[frame] = moved(frames_[frame], frame);
+            return;
+        }
+        const Expression both = moved(net_.cat({frames_[frame], features_[frame]}), frame);
+        moved_[frame] = net_.channels(both, 0, colours);
+        moved_features_[frame] = net_.channels(both, colours, colours + version_.features);
+    }
+
+    // 4.0 begins anew with smaller pictures where the second block changes both flows by much.
+    void begin_anew_if_far()
+    {
+        constexpr const char *far = "bool(torch.gt(torch.max(torch.abs(";
+        net_.begin(concat(far, change_, "[:, :2])), 32)) and ", far, change_, "[:, 2:])), 32))"));
+        net_.line("scale = scale / 2.0");
+        const std::array<Expression, 4> before = {flow_, mask_, moved_[0], moved_[1]};
+        refine(0);
+        refine(1);
+        const std::array<Expression, 4> anew = {flow_, mask_, moved_[0], moved_[1]};
+        for (size_t i = 0; i < before.size(); i++)
+            net_.line(concat(before[i], " = ", anew[i]));
+        net_.end();
+        flow_ = before[0], mask_ = before[1], moved_ = {before[2], before[3]};
     }
 
     Net &net_;
     const Version version_;
-    std::array<Expression, 2> frames_, moved_, features_;
-    Expression time_, flow_, mask_, handed_on_;
+    std::array<Expression, 2> frames_, moved_, features_, moved_features_;
+    Expression time_, flow_, change_, mask_, handed_on_;
 };
 
 std::string widths(const Weights &weights, int64_t blocks)

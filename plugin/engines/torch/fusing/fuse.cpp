@@ -5,12 +5,14 @@
 
 #include "engines/torch/fused/calibrate.h"
 #include "engines/torch/fused/network.h"
+#include "engines/torch/fused/warp.h"
 #include "regions.h"
 
 #include <algorithm>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/grid_sampler.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -282,12 +284,79 @@ torch::jit::Operation operation_of(const Node *node)
     };
 }
 
-void register_node()
+// ---- warps ---------------------------------------------------------------------------------
+
+const c10::Symbol &warp_kind()
+{
+    static const auto kind = c10::Symbol::fromQualString("dnn_torch::warp");
+    return kind;
+}
+
+bool are_floats(const at::Tensor &tensor)
+{
+    return tensor.device().is_cpu() && tensor.scalar_type() == at::kFloat && tensor.dim() == 4 &&
+           tensor.numel() != 0;
+}
+
+at::Tensor warped(const at::Tensor &from, const at::Tensor &grid)
+{
+    constexpr int64_t bilinear = 0, border = 1;
+    if (!are_floats(from) || !are_floats(grid) || grid.size(0) != from.size(0) || grid.size(3) != 2)
+        return at::grid_sampler(from, grid, bilinear, border, true);
+    const at::Tensor planes = from.contiguous(), places = grid.contiguous();
+    const fused::Extent made = {grid.size(1), grid.size(2)};
+    const at::Tensor to =
+        at::empty({from.size(0), from.size(1), made.height, made.width}, at::kFloat);
+    for (int64_t i = 0; i < from.size(0); i++)
+        fused::warp({.samples = planes.data_ptr<float>() + i * planes.stride(0),
+                     .channels = from.size(1),
+                     .extent = {from.size(2), from.size(3)}},
+                    places.data_ptr<float>() + i * places.stride(0), made,
+                    to.data_ptr<float>() + i * to.stride(0));
+    return to;
+}
+
+bool is_warp(const Node &node)
+{
+    if (node.kind() != c10::aten::grid_sampler)
+        return false;
+    const auto mode = torch::jit::toIValue(node.input(2)),
+               padding = torch::jit::toIValue(node.input(3)),
+               aligned = torch::jit::toIValue(node.input(4));
+    return mode && mode->toInt() == 0 && padding && padding->toInt() == 1 && aligned &&
+           aligned->toBool();
+}
+
+void replace_warps(torch::jit::Graph &graph)
+{
+    for (Node *node : graph.nodes()) {
+        if (!is_warp(*node))
+            continue;
+        Node *const warp = graph.create(warp_kind(), {node->input(0), node->input(1)}, 1);
+        warp->output()->setType(c10::TensorType::get());
+        warp->insertBefore(node);
+        node->output()->replaceAllUsesWith(warp->output());
+    }
+}
+
+torch::jit::Operation warp_of(const Node *node)
+{
+    TORCH_CHECK(node->inputs().size() == 2, "a warp takes a picture and a grid");
+    return [](torch::jit::Stack &stack) {
+        const at::Tensor grid = torch::jit::pop(stack).toTensor();
+        const at::Tensor from = torch::jit::pop(stack).toTensor();
+        torch::jit::push(stack, warped(from, grid));
+    };
+}
+
+void register_nodes()
 {
     static std::once_flag is_registered;
     std::call_once(is_registered, [] {
         torch::jit::registerOperator(
             torch::jit::Operator(node_kind(), operation_of, c10::AliasAnalysisKind::PURE_FUNCTION));
+        torch::jit::registerOperator(
+            torch::jit::Operator(warp_kind(), warp_of, c10::AliasAnalysisKind::PURE_FUNCTION));
     });
 }
 
@@ -317,7 +386,7 @@ std::optional<torch::jit::Module> with_fused_programs(torch::jit::Module frozen,
                                                       const std::string &input_name,
                                                       int64_t channels, const FusedRequest &request)
 {
-    register_node();
+    register_nodes();
     const auto graph = frozen.get_method("forward").graph();
     const std::vector<Region> regions = find_regions(graph, input_name, channels);
     if (regions.empty())
@@ -328,6 +397,7 @@ std::optional<torch::jit::Module> with_fused_programs(torch::jit::Module frozen,
         Value *const input = before == replaced.end() ? region.input : before->second;
         replaced[region.output] = replace(*graph, region, input, request);
     }
+    replace_warps(*graph);
     torch::jit::EliminateDeadCode(graph);
     return frozen;
 }
