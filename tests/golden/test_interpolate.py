@@ -287,6 +287,37 @@ def test_a_variable_rate_becomes_constant(save, frames):
     assert_same(run(frames, f"settb=1/1000,{graph}"), numpy.array(wanted))
 
 
+def test_nothing_moves_towards_a_frame_that_is_never_shown(save, frames):
+    """Of frames at one time `fps` shows the last one, and a frame that goes back at the time of the one before."""
+    times = [0, 2, 2, 4, 6, 5, 8]
+    pts = "+".join(f"{time}*eq(N,{n})" for n, time in enumerate(times))
+    result = run(frames, f"setpts='{pts}',{filter_of(save(Arguments()), fps=25, jump=0, cuts='off')}",
+                 "-fps_mode", "passthrough")
+    floats = as_floats(frames)
+    shown = [floats[n] for n in (0, 2, 3, 5, 6)]
+    wanted = [shown[n // 2] if n % 2 == 0 else mixed(shown[n // 2], shown[n // 2 + 1], numpy.float32(0.5))
+              for n in range(8)]
+    assert_same(result, numpy.array(wanted))
+    each_second = run(frames, f"setpts='{pts}',{filter_of(save(Arguments()), fps='25/2', jump=0, cuts='off')}",
+                      "-fps_mode", "passthrough")
+    assert each_second.stdout == run(frames, f"setpts='{pts}',fps=25/2", "-fps_mode", "passthrough").stdout
+
+
+@pytest.mark.parametrize("module", [Arguments, Middle], ids=lambda each: each.__name__)
+def test_a_long_step_does_not_fill_the_memory(save, module):
+    """All its frames were 276 MB.  A third frame: before FFmpeg 6.0, the last step must be whole."""
+    path = save(module())
+
+    def peak(seconds):
+        graph = (f"testsrc=s=640x480:r=25,format=rgb24,trim=end_frame=3,setpts='if(N,{seconds}*25+N-1,0)',"
+                 f"{filter_of(path, fps=30, jump=0, cuts='off', workers=2, threads=1)}")
+        result = support.succeed("-benchmark", "-f", "lavfi", "-i", graph, "-f", "null", "-", loglevel="info")
+        assert int(re.findall(r"frame= *(\d+)", result.stderr)[-1]) == seconds * 30 + 2
+        return int(re.search(r"maxrss=(\d+)", result.stderr)[1])
+
+    assert peak(10) - peak(1) < 80_000
+
+
 @pytest.mark.parametrize("noise", [0, 5])
 def test_duplicates_may_be_bridged(save, noise):
     """Pictures on twos, with a cut, and a still one."""
@@ -464,9 +495,10 @@ def test_random_numbers_are_those_of_the_frames(save, frames):
             return a * (1 - t) + b * t + 0.1 * torch.rand_like(a)
 
     path = save(Random())
-    first, other, same = (run(frames, filter_of(path, fps=50, **options)).stdout
-                          for options in ({}, {"start_number": 5}, {"workers": 1}))
-    assert first == same != other
+    first, other, *same = (run(frames, filter_of(path, fps=120, **options)).stdout for options in (
+        {}, {"start_number": 5}, {"workers": 1}, {"batch_size": 3}, {"batch_size": 16}))
+    assert other != first
+    assert same == [first] * 3
 
 
 def test_interlaced_frames_are_told_of(save):

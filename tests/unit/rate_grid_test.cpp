@@ -58,7 +58,8 @@ std::string in_words(const Stream &stream)
     return words + ", end " + std::to_string(stream.end);
 }
 
-std::vector<Output> outputs_of(const Stream &stream)
+// In portions of at most so many.
+std::vector<Output> outputs_of(const Stream &stream, size_t most = RateGrid::most_moments)
 {
     RateGrid grid(stream.time_base, stream.rate);
     HeldBack<Output> held;
@@ -69,12 +70,18 @@ std::vector<Output> outputs_of(const Stream &stream)
         if (!is_last)
             successor = {.kind = stream.after.empty() ? Successor::Kind::frame : stream.after[i],
                          .pts = stream.pts[i + 1]};
-        const Schedule schedule = grid.next(stream.pts[i], successor);
-        std::vector<Output> made;
-        for (const Moment &moment : schedule.moments)
-            made.push_back({.pts = moment.pts, .frame = i, .t = moment.t});
-        for (const Output &output : held.pass(schedule, std::move(made)))
-            all.push_back(output);
+        Schedule schedule;
+        do {
+            const bool continues = !schedule.is_whole;
+            schedule = grid.next(stream.pts[i], successor, most);
+            EXPECT_EQ(schedule.continues, continues);
+            EXPECT_LE(schedule.moments.size(), most);
+            std::vector<Output> made;
+            for (const Moment &moment : schedule.moments)
+                made.push_back({.pts = moment.pts, .frame = i, .t = moment.t});
+            for (const Output &output : held.pass(schedule, std::move(made)))
+                all.push_back(output);
+        } while (!schedule.is_whole);
     }
     return all;
 }
@@ -147,9 +154,10 @@ std::vector<Output> expected_outputs(const Stream &stream)
     return outputs;
 }
 
-void expect_same(const Stream &stream, const std::vector<Output> &wanted)
+void expect_same(const Stream &stream, const std::vector<Output> &wanted,
+                 size_t most = RateGrid::most_moments)
 {
-    const std::vector<Output> made = outputs_of(stream);
+    const std::vector<Output> made = outputs_of(stream, most);
     ASSERT_EQ(made.size(), wanted.size()) << in_words(stream);
     for (size_t i = 0; i < made.size(); i++) {
         ASSERT_EQ(made[i].pts, wanted[i].pts) << in_words(stream);
@@ -322,6 +330,7 @@ TEST(RateGrid, RandomStreams)
         const Stream stream = random_stream(random);
         const std::vector<Output> wanted = expected_outputs(stream);
         expect_same(stream, wanted);
+        expect_same(stream, wanted, 1 + static_cast<size_t>(i) % 4);
         if (HasFatalFailure())
             return;
         outputs += wanted.size();

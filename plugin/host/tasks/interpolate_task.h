@@ -46,6 +46,7 @@ struct InterpolatePlan : TaskPlan {
     bool takes_time = false;            // otherwise in the middle alone
     size_t pictures_at_once = 1;        // in one run
     bool takes_one_time = false;        // the pictures of a run are at the same time
+    size_t most_results = 1;            // made in one job, which holds them all
 
 private:
     mutable std::once_flag threads_are_set_;
@@ -61,10 +62,12 @@ public:
     const AVPixelFormat *formats() const override { return pictures_.formats(); }
     ResultShape output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
-    void schedule(FrameJob &job) override;
+    std::unique_ptr<FrameJob> schedule(FrameJob &job) override;
     void complete(FrameItem &item) override;
 
 private:
+    Successor successor_of(const FrameItem &item) const;
+
     PictureTask pictures_;
     const size_t batch_size_;
     const bool takes_time_, takes_number_;
