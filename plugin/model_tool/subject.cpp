@@ -102,7 +102,7 @@ ModelWithContract open_model(const Backend &backend, const Request &request,
         request.contract, contract_file(request), std::move(options),
         [&](const ModelOptions &each) { return open_as(backend, request, each); });
     for (const PictureInput &picture : opened.contract.pictures)
-        if (!picture.frame && !picture.between)
+        if (!picture.frame && !picture.is_plane())
             throw Error(AVERROR(ENOSYS), "the model takes an extra picture with each frame, '" +
                                              picture.name + "', which only the filter gives it");
     return opened;
