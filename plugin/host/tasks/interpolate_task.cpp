@@ -15,9 +15,11 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace dnn_torch
@@ -113,6 +115,21 @@ WantedRate wanted_rate(const std::string &fps, const std::string &factor)
     return wanted;
 }
 
+// No rounding: the whole video's first frame is exactly there.
+std::optional<AVRational> anchor_in(const std::string &text)
+{
+    if (text.empty())
+        return std::nullopt;
+    AVRational anchor = {0, 1};
+    const char *const end = text.data() + text.size();
+    auto parsed = std::from_chars(text.data(), end, anchor.num);
+    if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '/')
+        parsed = std::from_chars(parsed.ptr + 1, end, anchor.den);
+    if (parsed.ec != std::errc() || parsed.ptr != end || anchor.den <= 0)
+        refuse("anchor", text, "seconds, such as 3 or 1001/24000");
+    return anchor;
+}
+
 AVRational rate_for(const WantedRate &wanted, AVRational input)
 {
     if (is_rate(wanted.rate))
@@ -197,7 +214,7 @@ std::unique_ptr<FrameJob> InterpolateTask::schedule(FrameJob &job)
 {
     const auto &plan = static_cast<const InterpolatePlan &>(*job.plan);
     if (!clock_->grid)
-        clock_->grid.emplace(plan.input.time_base, plan.rate);
+        clock_->grid.emplace(plan.input.time_base, plan.rate, wanted_.anchor);
     size_t room = plan.most_results;
     for (size_t i = 0; i < job.items.size(); i++) {
         FrameItem &item = job.items[i];

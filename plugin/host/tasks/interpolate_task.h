@@ -20,15 +20,19 @@ namespace dnn_torch
 
 // The rate that the user wants.
 struct WantedRate {
-    AVRational rate = {0, 1};   // num 0: a multiple of the input's
-    AVRational factor = {2, 1}; // that multiple
-    std::string text = {};      // as the user wrote it
+    AVRational rate = {0, 1};              // num 0: a multiple of the input's
+    AVRational factor = {2, 1};            // that multiple
+    std::string text = {};                 // as the user wrote it
+    std::optional<AVRational> anchor = {}; // see RateGrid
     bool bridges_duplicates = false;
 };
 
 // Takes the options: "60", "30000/1001", "ntsc", "source*2" and "2.5".  "" is not given.  Throws
 // Error.
 WantedRate wanted_rate(const std::string &fps, const std::string &factor);
+
+// Takes the option of that name: seconds, "1001/24000" or "3".  Throws Error.
+std::optional<AVRational> anchor_in(const std::string &text);
 
 // Returns the rate of the output.  Throws Error if the input's is needed and not known.
 AVRational rate_for(const WantedRate &wanted, AVRational input);

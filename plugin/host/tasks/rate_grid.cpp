@@ -45,6 +45,20 @@ bool RateGrid::is_before(Wide output, int64_t pts, const Successor &successor) c
     return time < end;
 }
 
+// A part of a video begins with the first output of the whole that is not before its first frame.
+void RateGrid::begin(int64_t pts)
+{
+    first_ = latest_ = pts;
+    if (anchor_)
+        first_ = av_rescale_q(anchor_->num, {1, anchor_->den}, time_base_);
+    if (anchor_ && av_compare_ts(first_, time_base_, anchor_->num, {1, anchor_->den}) != 0)
+        throw Error(AVERROR(EINVAL), "anchor is no time of a frame of this video");
+    first_output_ = next_output_ = place_of(first_);
+    const Wide interval = Wide{rate_.den} * time_base_.den, time = time_of_input(pts);
+    if (time > 0)
+        next_output_ += static_cast<int64_t>((time + interval - 1) / interval);
+}
+
 Schedule RateGrid::next(int64_t pts, const Successor &successor, size_t most)
 {
     if (pts == AV_NOPTS_VALUE)
@@ -54,10 +68,8 @@ Schedule RateGrid::next(int64_t pts, const Successor &successor, size_t most)
     schedule.is_last = is_end;
     if (pts == AV_NOPTS_VALUE)
         return schedule;
-    if (first_ == AV_NOPTS_VALUE) {
-        first_ = latest_ = pts;
-        first_output_ = next_output_ = place_of(pts);
-    }
+    if (first_ == AV_NOPTS_VALUE)
+        begin(pts);
     latest_ = std::max(latest_, pts);
     const Wide begin = time_of_input(pts), end = time_of_input(successor.pts);
     if (is_before(Wide{next_output_} + most_moments, pts, successor))

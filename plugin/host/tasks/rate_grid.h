@@ -16,6 +16,7 @@ extern "C" {
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,8 +56,12 @@ struct Schedule {
 class RateGrid
 {
 public:
-    // Timestamps that come in are in `time_base`.
-    RateGrid(AVRational time_base, AVRational rate) : time_base_(time_base), rate_(rate) {}
+    // Timestamps that come in are in `time_base`.  `anchor`, in seconds, is the time of the first
+    // frame of a video that this stream is a part of.
+    RateGrid(AVRational time_base, AVRational rate, std::optional<AVRational> anchor = {})
+        : time_base_(time_base), rate_(rate), anchor_(anchor)
+    {
+    }
 
     // Takes the next frame that came in.  Frames before the first with a timestamp do not go out.
     // A later one without a timestamp takes the place of the frame before it.  If more than `most`
@@ -77,9 +82,11 @@ private:
     // In units in which both a timestamp and a multiple of 1/rate are whole, from the first frame.
     Wide time_of_output(Wide pts) const;
     Wide time_of_input(int64_t pts) const;
+    void begin(int64_t pts);
     bool is_before(Wide output, int64_t pts, const Successor &successor) const;
 
     const AVRational time_base_, rate_;
+    const std::optional<AVRational> anchor_;
     int64_t first_ = AV_NOPTS_VALUE, latest_ = AV_NOPTS_VALUE; // in time_base_
     int64_t first_output_ = 0, next_output_ = 0;               // in 1/rate
     int64_t limit_ = INT64_MIN;
