@@ -65,6 +65,15 @@ AVRational usable(AVRational rate, const std::string &text)
     return rate;
 }
 
+// Returns how many results of a long step are made at once: few for memory, and enough that handing
+// them over costs nothing.
+size_t portion_for(int64_t result_bytes)
+{
+    constexpr int64_t most = 16, most_bytes = int64_t{64} << 20;
+    return static_cast<size_t>(
+        std::clamp(most_bytes / std::max<int64_t>(result_bytes, 1), int64_t{1}, most));
+}
+
 // Moves what follows item `first` out of the job, and that item too if nothing of it is scheduled.
 std::unique_ptr<FrameJob> rest_of(FrameJob &job, size_t first)
 {
@@ -201,10 +210,10 @@ NewPlan InterpolateTask::plan(const FrameShape &input, const PlanParameters &par
     const auto for_each =
         static_cast<size_t>(std::max(1.0, std::ceil(av_q2d(plan->rate) * seconds_between - 1)));
     plan->batch_size = std::max<size_t>(1, batch_size_ / for_each);
-    plan->most_results = std::max(plan->batch_size * for_each, plan->pictures_at_once);
     plan->frame_bytes = made.plan->frame_bytes;
-    plan->frame_bytes.result *=
-        static_cast<int64_t>((plan->most_results + plan->batch_size - 1) / plan->batch_size);
+    plan->most_results = std::max({plan->batch_size * for_each, plan->pictures_at_once,
+                                   portion_for(plan->frame_bytes.result)});
+    plan->frame_bytes.result *= static_cast<int64_t>(for_each);
     plan->pictures = std::exchange(made.plan, plan);
     return made;
 }
