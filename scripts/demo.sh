@@ -5,9 +5,10 @@
 # Builds what the filter needs. Halves a clip of real footage and doubles it again, by
 # ffmpeg's scalers and by two nets in models/, one of them a file of weights alone; then
 # adds noise to it, and removes it by ffmpeg's denoisers, each at the best of several
-# settings, and by two nets. Prints how close each comes to the clip, and writes a page and
-# a picture to look at. Fails where a net is not closer than the scalers, or than the
-# noise. Says how long it will take, which it measures.
+# settings, and by two nets; then drops every other frame, and makes it again by ffmpeg's
+# filters and by a net. Prints how close each comes to the clip, and writes a page and a
+# picture to look at. Fails where a net is not closer than the scalers, than the noise, or
+# than the frames repeated. Says how long it will take, which it measures.
 #
 # The footage is that of Debian's package opencv-doc (96 MB), which is fetched while the
 # build runs and is not installed. Without it the clip is drawn.
@@ -109,12 +110,12 @@ make_clips()
     if wait "$fetching" && [ -f "$street" ]; then
         run_ffmpeg -i "$street" -an -vf trim=start_frame=100:end_frame=120,setpts=PTS-STARTPTS \
             -pix_fmt yuv420p -c:v ffv1 "$work/wanted.mkv"
-        region=260:195:300:130
+        region=260:195:300:130 rate=10
     else
         echo "the footage could not be fetched; the clip is drawn"
         run_ffmpeg -f lavfi -i testsrc2=size=2560x1440:rate=25 -frames:v 20 \
             -vf "scale=640:360:flags=area+$exactly" -pix_fmt yuv420p -c:v ffv1 "$work/wanted.mkv"
-        region=256:144:40:90
+        region=256:144:40:90 rate=25
     fi
     run_ffmpeg -i "$work/wanted.mkv" -vf "scale=iw/2:ih/2:flags=bicubic+$exactly" \
         -pix_fmt yuv420p -c:v ffv1 "$work/small.mkv"
@@ -122,13 +123,16 @@ make_clips()
         -pix_fmt yuv420p -c:v ffv1 "$work/noise.mkv"
     run_ffmpeg -i "$work/wanted.mkv" -vf "select=not(mod(n\,4))" \
         -pix_fmt yuv420p -c:v ffv1 "$work/quiet.mkv"
+    run_ffmpeg -i "$work/wanted.mkv" -vf framestep=2 -pix_fmt yuv420p -c:v ffv1 "$work/half.mkv"
+    run_ffmpeg -i "$work/wanted.mkv" -pix_fmt yuv420p -c:v ffv1 -vf \
+        trim=start_frame=1:end_frame=18,setpts=PTS-STARTPTS,framestep=2 "$work/dropped.mkv"
 }
 
-# run_model MODEL CLIP RESULT
+# run_model MODEL CLIP RESULT [FILTER [OPTIONS]]
 run_model()
 {
     "$launcher" run "$ffmpeg" -nostdin -hide_banner -loglevel error -y -i "$2" \
-        -vf "dnn_torch=models/$1:stats=$work/stats" -pix_fmt yuv420p -c:v ffv1 "$3" ||
+        -vf "${4:-dnn_torch}=models/$1:stats=$work/stats${5:-}" -pix_fmt yuv420p -c:v ffv1 "$3" ||
         fail "models/$1 failed"
     milliseconds=$(sed -n 's/.*"forward":\([0-9]*\).*/\1 ms/p' "$work/stats")
 }
@@ -212,6 +216,23 @@ compare_denoisers()
     done
 }
 
+compare_interpolators()
+{
+    show_head "each second frame, made by"
+    dropped="select=mod(n\,2)*lt(n\,18),settb=AVTB,setpts=PTS-STARTPTS"
+    repeated=$(score "$work/half.mkv" "fps=$rate,$dropped" "$work/dropped.mkv")
+    show_score repeating "$repeated"
+    for filter in "framerate=fps=$rate:interp_start=0:interp_end=255:scene=100" "minterpolate=fps=$rate"; do
+        made=$(score "$work/half.mkv" "$filter,$dropped" "$work/dropped.mkv")
+        show_score "${filter%%=*}" "$made"
+    done
+    model=interpolate.pt
+    run_model $model "$work/half.mkv" "$work/$model.mkv" dnn_torch_interpolate ":fps=$rate"
+    net=$(score "$work/$model.mkv" "$dropped" "$work/dropped.mkv")
+    show_score $model "$net" "$milliseconds"
+    is_closer "$net" "$repeated" || fail "$model is not closer than the frame before"
+}
+
 # part INPUT FILTERS LABEL: filters that cut a part out of the first frame and enlarge it.
 part()
 {
@@ -261,9 +282,10 @@ next "building the filter and LibTorch's engine, about $(building_time) minutes"
 build_plugin
 next "making the clips"
 make_clips
-next "doubling a clip and removing noise, each denoiser at the best of several settings, 40 s"
+next "doubling a clip, removing noise and making dropped frames, 60 s"
 compare_scalers
 compare_denoisers
+compare_interpolators
 next "writing what there is to look at, 10 s"
 show_pairs
 quietly "$launcher" compare "$work/small.mkv" models/compact2x.pth models/upscale2x.pt \

@@ -174,7 +174,7 @@ def run(options, further):
     media.check_files(made)
     media.check_machine(made)
     retries = made.retries if options.retries is None else options.retries
-    progress = status.Progress("slices", sum(made.slices[each].count for each in numbers))
+    progress = status.Progress("slices", sum(made.count_of(made.slices[each]) for each in numbers))
     try:
         run_all(made, numbers, options.jobs, retries, progress)
     finally:

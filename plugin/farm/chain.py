@@ -37,6 +37,9 @@ REMEMBER = {
     "scdet": lambda options: (2, 0),
 }
 
+# Makes another rate.  The frame behind a slice is the one that its last frames move towards.
+INTERPOLATOR = "dnn_torch_interpolate"
+
 # Of the deinterlacers that may make two frames of one.
 DEFAULT_MODES = {"yadif": "send_frame", "bwdif": "send_field"}
 
@@ -69,6 +72,7 @@ OUR_REFUSED = {
     "watch": "the model must not change while slices run",
     "on_crash": "a frame must not pass without the model",
     "start_number": "each slice has its own",
+    "anchor": "each slice gets it",
 }
 
 
@@ -168,6 +172,13 @@ def whole(options, name, place, default):
         raise Refused(f"--vf: {name}={text} is no number") from None
 
 
+def number_in(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise Refused(f"--vf: {text} is no number") from None
+
+
 def check_graph(filters):
     """Filters of our own go before the first filter and after the last."""
     loose = [each for each in filters if (each.begins and not each.inputs and each != filters[0])
@@ -202,6 +213,9 @@ def check_ours(each):
     if each.options.get("every", "1") != "1":
         raise Refused(f"--vf: {each.name}: leave every= off: it counts frames from a slice's "
                       "beginning")
+    if each.options.get("duplicates", "keep") not in ("0", "keep"):
+        raise Refused(f"--vf: {each.name}: leave duplicates= off: a run of equal frames that begins "
+                      "in another slice is not known")
     if each.options.get("calibration") == "first":
         raise Refused(f"--vf: {each.name}: calibration=first would differ between slices; name a "
                       "file")
@@ -209,14 +223,36 @@ def check_ours(each):
         raise Refused(f"--vf: {each.name}: write options by their names, not in backend_configs=")
 
 
+def interpolator_of(filters):
+    """Its place in the chain, or None."""
+    return next((i for i, each in enumerate(filters) if each.name == INTERPOLATOR), None)
+
+
+def check_rate(filters, halo_is_given):
+    place = interpolator_of(filters)
+    if place is None:
+        return
+    if halo_is_given:
+        raise Refused(f"--vf: {INTERPOLATOR} and --halo do not go together: run one of them before")
+    if any(each.begins for each in filters[1:]):
+        raise Refused(f"--vf: {INTERPOLATOR} stands in a plain chain, without labels")
+    for each in filters[place + 1:]:
+        if each.name not in STATELESS:
+            raise Refused(f"--vf: {each.name} behind {INTERPOLATOR} cannot be cut into slices: put it "
+                          "before that filter, or run it after")
+
+
 def check(filters, halo_is_given):
     """Returns the frames that the chain looks back and ahead; refuses what cannot be cut."""
     before = after = 0
     check_graph(filters)
+    check_rate(filters, halo_is_given)
     for each in filters:
         check_options(each)
         if REFUSED.get(each.name, ENDLESS) != ENDLESS:
             raise Refused(f"--vf: {each.name} {REFUSED[each.name]}, and cannot be cut into slices")
+        if each.name == INTERPOLATOR:
+            continue
         if each.name in REMEMBER:
             back, ahead = REMEMBER[each.name](each.options)
             before, after = before + back, after + ahead

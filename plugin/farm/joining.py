@@ -47,9 +47,9 @@ def metadata_arguments(metadata):
             for word in ("-metadata:s:v:0", f"{name}={value}")]
 
 
-def microseconds(ticks, tick):
+def microseconds(seconds):
     """As libavformat rounds."""
-    return int(ticks * tick / MICROSECOND + Fraction(1, 2))
+    return int(seconds / MICROSECOND + Fraction(1, 2))
 
 
 def text_of(count):
@@ -61,7 +61,7 @@ def list_of(plan, pieces, names, known):
     own times say.  Of some slices libavformat does not find out where they begin: `known` says
     it for each."""
     lines = ["ffconcat version 1.0"]
-    starts = [microseconds(piece.start, plan.tick) for piece in pieces]
+    starts = [microseconds(plan.begin_of(piece)) for piece in pieces]
     for i, name in enumerate(names):
         lines.append(f"file '{name}'")
         if not known[i]:
@@ -76,7 +76,7 @@ def arguments(plan, script, start, part, further=()):
     frame's.  The decoding times that a slice begins with may overlap the end of the one before."""
     return [
         "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+warning", "-y",
-        "-itsoffset", text_of(microseconds(start, plan.tick)),
+        "-itsoffset", text_of(microseconds(start)),
         # Converted, packets of MP4 and Matroska get parameter sets that they do not have.
         "-f", "concat", "-safe", "0", "-auto_convert", "0", "-i", media.name_of(script),
         "-i", media.name_of(plan.source),
@@ -88,7 +88,7 @@ def arguments(plan, script, start, part, further=()):
 
 
 def write(plan, pieces, names, known, folder, part, further=()):
-    start = pieces[0].start if not further else 0  # a trial's times begin at 0
+    start = plan.begin_of(pieces[0]) if not further else 0  # a trial's times begin at 0
     script = plans.part_name(folder / "join")
     try:
         script.write_text(list_of(plan, pieces, names, known))
@@ -169,11 +169,11 @@ def check(plan, records, path):
         if (len(mine) != record["count"]
                 or slices.checksum_of_packets(packed) != record["packets"]):
             raise Never(f"{path}: the packets of slice {number} are not those that it recorded")
-        times = [at * plan.tick for at in slices.numbers_of(record["times"])]
+        times = [at * plan.out_tick for at in slices.numbers_of(record["times"])]
         shown = [pts * tick for pts in sorted(pts for pts, _, _ in mine)]
         if not number and MOVING & set(plan.others):
             off = shown[0] - times[0]
-        slack = max(tick, plan.tick, Fraction(plan.encoder_time_base) / 2)
+        slack = max(tick, plan.out_tick, Fraction(plan.encoder_time_base) / 2)
         if any(abs(one - other - off) > slack for one, other in zip(shown, times)):
             raise Never(f"{path}: frames of slice {number} are not at the source's times")
     if place != len(packets):

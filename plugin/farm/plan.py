@@ -14,6 +14,7 @@ The folder of a plan can be moved; the source, the result and the models stay wh
 import dataclasses
 import errno
 import json
+import math
 import os
 import pathlib
 import secrets
@@ -21,7 +22,7 @@ import socket
 import stat
 from fractions import Fraction
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Failure(Exception):
@@ -62,6 +63,10 @@ class Slice:
     seek: float | None  # where decoding begins, in seconds; None: at the source's beginning
     decode_first: int  # the number of the first decoded frame in the source
     source: str  # a checksum of the decoded frames and their times
+    # Of a chain that makes another rate: the time of the first frame that goes out, in units of that
+    # rate, and how many do.
+    out_start: int = 0
+    out_count: int = 0
 
 
 @dataclasses.dataclass
@@ -95,12 +100,31 @@ class Plan:
     cores: int  # of the machine that measured these
     retries: int
     slices: list
+    rate: str = ""  # of the result's frames, if the chain makes another
+    anchor: str = "0"  # when the source's first frame is, in seconds
     format: int = FORMAT
     where: pathlib.Path = None  # the plan's folder; not in the file
 
     @property
     def tick(self):
         return Fraction(self.time_base)
+
+    @property
+    def out_tick(self):
+        return 1 / Fraction(self.rate) if self.rate else self.tick
+
+    def begin_of(self, piece):
+        """When the slice's first frame goes out, in seconds."""
+        return piece.out_start * self.out_tick if self.rate else piece.start * self.tick
+
+    def count_of(self, piece):
+        """How many frames go out."""
+        return piece.out_count if self.rate else piece.count
+
+    def outputs_before(self, pts):
+        """How many frames go out before that time of the source.  They are counted from its first
+        frame on, which goes out itself."""
+        return math.ceil((pts * self.tick - Fraction(self.anchor)) / self.out_tick)
 
     def path(self, number, ending=None):
         ending = ending or ("mkv" if self.slice_format == "matroska" else self.slice_format)

@@ -6,6 +6,7 @@ import collections
 import concurrent.futures
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -57,6 +58,19 @@ class Source:
     frames: list = dataclasses.field(default_factory=list)
     keys: list = dataclasses.field(default_factory=list)
     cuts: list = dataclasses.field(default_factory=list)  # numbers of frames; only if looked for
+    # Of a chain that makes another rate: that, and where its frames begin and end in units of it.
+    out_rate: Fraction | None = None
+    out_begin: int = 0
+    out_end: int = 0
+
+    def outputs(self, first, count):
+        """Where the frames begin that go out for so many of the source, and how many there are."""
+        if not self.out_rate:
+            return 0, 0
+        begin, end = (self.out_begin + math.ceil((self.pts[place] - self.pts[0]) * self.tick
+                                                 * self.out_rate)
+                      if place < len(self.pts) else self.out_end for place in (first, first + count))
+        return begin, max(0, end - begin)
 
 
 # ---- the source -------------------------------------------------------------
@@ -198,6 +212,10 @@ class Halo:
             ticks = self.seconds / source.tick
             begin = min(begin, bisect.bisect_left(pts, pts[first] - ticks))
             end = max(end, bisect.bisect_right(pts, pts[first + count - 1] + ticks))
+        if source.out_rate and first + count < len(pts):
+            # The filter holds its last frame back until it is sure that the stream goes on.
+            ticks = 1 / source.out_rate / source.tick
+            end = max(end, bisect.bisect_left(pts, pts[first + count] + ticks) + 1)
         return max(0, begin), min(len(pts), end)
 
 
@@ -220,7 +238,7 @@ def piece_of(source, halo, first, count, earlier=0):
     return plans.Slice(
         first, count, pts[first], pts[first + count] if first + count < total else None,
         pts[begin], pts[end] if end < total else None, end - begin, seek_of(source, pts[begin]),
-        begin, media.checksum(source.frames[begin:end]))
+        begin, media.checksum(source.frames[begin:end]), *source.outputs(first, count))
 
 
 def next_border(source, halo, first, length):
@@ -238,8 +256,12 @@ def cut(source, halo, length):
     borders = [0]
     while borders[-1] < len(source.pts):
         borders.append(next_border(source, halo, borders[-1], length))
-    return [piece_of(source, halo, first, end - first)
-            for first, end in zip(borders, borders[1:])]
+    pieces = [piece_of(source, halo, first, end - first)
+              for first, end in zip(borders, borders[1:])]
+    if source.out_rate and not all(piece.out_count for piece in pieces):
+        raise Refused(f"slices of {length} frames would be without a frame at a rate of "
+                      f"{text_of(source.out_rate)}: give more, such as --slice-frames {10 * length}")
+    return pieces
 
 
 def length_of(options, source, seconds_a_frame, seconds_to_start):
@@ -314,10 +336,10 @@ def first_run(plan, source, halo, filters, folder):
     stats = {i: {"stats": folder / f"stats{i}.json"} for i in ours}
     part = folder / ("first" + pathlib.Path(plan.output).suffix)
     asked = dataclasses.replace(plan, slice_format=plan.output_format)
-    piece = piece_of(source, halo, len(source.pts) // 2, 1)
+    piece = piece_in_middle(source, halo)
     text = chains.with_options(plan.chain, filters, stats)
     trial = Trial(asked, piece, part, text)
-    if len(trial.shown.frames) != 1:
+    if len(trial.shown.frames) != (piece.out_count or 1):
         raise Refused(f"the chain makes {len(trial.shown.frames)} frames of one, and cannot be cut")
     plan.tags = tags_of(part)
     try_join(plan, folder, piece, part)
@@ -325,11 +347,15 @@ def first_run(plan, source, halo, filters, folder):
     plan.fixed_chain = chains.with_options(plan.chain, filters, {
         i: fixed(filters[i], facts[i], i, plan) for i in ours})
     look_around(plan, source, halo, filters, facts)
+    if plan.rate and (halo.forgets or (halo.before, halo.after) != (0, 1)):
+        raise Refused(f"--vf: {chains.INTERPOLATOR} and filters that look at frames around do not go "
+                      "together: run one of them before")
     return part, trial.seconds_to_end()
 
 
 def look_around(plan, source, halo, filters, facts):
     """Models get frames around each frame, or remember those since the last cut."""
+    facts = {i: each for i, each in facts.items() if filters[i].name != chains.INTERPOLATOR}
     looking = [i for i, each in facts.items() if any(
         each[name] for name in ("in_order", "segment_length", "frames_before", "frames_after"))]
     check_intervals(source, [filters[i] for i in looking])
@@ -386,6 +412,84 @@ def find_cuts(plan, source, filters, forgetting):
     return sorted(number for number, times in found.items() if times == len(forgetting))
 
 
+def piece_in_middle(source, halo):
+    """One frame, or as many as make one."""
+    first, count = len(source.pts) // 2, 1
+    while source.out_rate and first + count < len(source.pts) and not source.outputs(first, count)[1]:
+        count += 1
+    return piece_of(source, halo, first, count)
+
+
+def find_rate(plan, source, halo, filters, folder):
+    """What a chain with dnn_torch_interpolate makes of the source's rate, and where it ends:
+    there, as everywhere, as `fps` does."""
+    place = chains.interpolator_of(filters)
+    if place is None:
+        return
+    if plan.records:
+        raise Refused("--vf: records of detections and another rate do not go together: run "
+                      "dnn_torch_detect or dnn_torch_classify alone")
+    halo.after += 1
+    first = max(0, len(source.pts) // 2 - 8)
+    piece = piece_of(source, Halo(0, 0, Fraction(0)), first, min(16, len(source.pts) - first))
+    trial = Trial(plan, piece, folder / "rate.part")
+    plan.rate, plan.anchor = text_of(1 / trial.shown.tick), text_of(source.pts[0] * source.tick)
+    plan.encoder_time_base = text_of(trial.shown.tick)
+    source.out_rate = 1 / trial.shown.tick
+    source.out_begin = rounded(source.pts[0] * source.tick * source.out_rate)
+    source.out_end = end_at_rate(plan, source)
+    if source.out_end <= source.out_begin:
+        raise Refused(f"{source.path} has no frame at a rate of {plan.rate}")
+
+
+def rounded(number):
+    """Halves go away from zero."""
+    return math.floor(number + Fraction(1, 2)) if number >= 0 else -rounded(-number)
+
+
+def end_at_rate(plan, source):
+    count = min(16, len(source.pts))
+    piece = piece_of(source, Halo(0, 0, Fraction(0)), len(source.pts) - count, count)
+    trim = slices.graph(plan, dataclasses.replace(piece, out_count=0), "null").split(",")[0]
+    command = [media.FFMPEG, *media.QUIET, *slices.source_arguments(plan, piece, False),
+               *media.hashed_frames(f"0:{plan.stream}", "-enc_time_base", text_of(plan.out_tick),
+                                    "-vf", f"{trim},fps={plan.rate}")]
+    return max((frame[0] + 1 for frame in media.frame_lines(media.lines_of(command))
+                if isinstance(frame, tuple)), default=source.out_begin)
+
+
+def jumps_in(times, limit):
+    """As the filters find them: each depends on the times of all frames before."""
+    found, last, usual, count, was_far = set(), times[0], 0.0, 0, False
+    for place, now in enumerate(times[1:], 1):
+        interval, last = now - last, now
+        if count < 2:
+            usual, count = max(usual, interval), count + 1
+            continue
+        is_far = interval > limit * usual
+        is_second, was_far = was_far and is_far, is_far
+        if is_second:
+            usual = interval
+        elif not is_far:
+            usual += 0.1 * (interval - usual)
+        else:
+            found.add(place)
+    return found
+
+
+def check_jumps(source, pieces, filters):
+    """A slice knows the times of its own frames alone."""
+    each = filters[chains.interpolator_of(filters)]
+    limit = chains.number_in(each.options.get("jump", "10"))
+    times = [pts * float(source.tick) for pts in source.pts]
+    parts = [(0, len(times)), *((piece.decode_first, piece.decode_first + piece.decode_count)
+                                for piece in pieces)]
+    for begin, end in parts if limit > 0 else ():
+        if found := jumps_in(times[begin:end], limit):
+            raise Refused(f"{source.path}: times jump at {times[begin + min(found)]:.3f} s, and each "
+                          f"slice knows its own times alone: give {each.name} jump=0")
+
+
 def tags_of(part):
     stream = media.probe(part, "-select_streams", "v:0", "-show_streams")["streams"][0]
     names = [*joining.TAGS, "field_order", "sample_aspect_ratio", "display_aspect_ratio",
@@ -422,7 +526,8 @@ def measure(plan, source, halo, folder, say):
         raise Refused(f"{source.path} gives other frames when it is decoded again")
     if first in source.cuts or not halo.forgets:
         compare(plan, source, halo, folder, piece, trial)
-    return trial.seconds_a_frame(), trial.seconds_to_start()
+    share = piece.out_count / count if source.out_rate else 1
+    return trial.seconds_a_frame() * share, trial.seconds_to_start()
 
 
 def seconds_around(plan, part):
@@ -615,6 +720,7 @@ def make(options, given, say, tell):
 
 def attempt(plan, source, halo, filters, scratch, options, say):
     say(f"trying the chain on frames from the middle, {TRIAL_SECONDS:.0f} s or a little longer")
+    find_rate(plan, source, halo, filters, scratch)
     part, seconds_to_end = first_run(plan, source, halo, filters, scratch)
     plan.seconds_a_frame, plan.seconds_to_start = measure(plan, source, halo, scratch, say)
     plan.seconds_to_start += seconds_to_end + seconds_around(plan, part)
@@ -625,3 +731,5 @@ def attempt(plan, source, halo, filters, scratch, options, say):
         say(f"a slice has {longest} frames instead of {length}, because there is no cut in it; "
             "--halo SECONDS gives slices a warm-up instead")
     compare_warm_up(plan, source, halo, scratch, say)
+    if source.out_rate:
+        check_jumps(source, plan.slices, filters)

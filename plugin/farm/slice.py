@@ -68,7 +68,11 @@ def graph(plan, piece, chain):
     if piece.decode_end is not None:
         words[0] += f":end_pts={piece.decode_end}"
     words.append(chain)
-    if (piece.start, piece.end) != (piece.decode_start, piece.decode_end):
+    if piece.out_count:
+        words.append(f"trim=start={seconds(piece.out_start, plan.out_tick)}")
+        if piece.end is not None:
+            words[-1] += f":end={seconds(piece.out_start + piece.out_count, plan.out_tick)}"
+    elif (piece.start, piece.end) != (piece.decode_start, piece.decode_end):
         words.append(f"trim=start={seconds(piece.start, plan.tick)}")
         if piece.end is not None:
             words[-1] += f":end={seconds(piece.end, plan.tick)}"
@@ -78,9 +82,13 @@ def graph(plan, piece, chain):
 def own_chain(plan, piece, text, part):
     """Random numbers are those of the whole video's frames, and records go beside the part."""
     filters, further = chains.parse(text), records.options(plan, part)
+    numbers, place = {"start_number": piece.decode_first}, chains.interpolator_of(filters)
     for i, each in enumerate(filters):
         if each.is_ours:
-            further[i] = {"start_number": piece.decode_first, **further.get(i, {})}
+            further[i] = {**numbers, **further.get(i, {})}
+        if plan.rate and i == place:
+            further[i]["anchor"] = plan.anchor
+            numbers = {"start_number": plan.outputs_before(piece.decode_start)}
     return chains.with_options(text, filters, further)
 
 
@@ -142,6 +150,12 @@ def encode(plan, piece, part, from_start, shown, log):
 
 def check_frames(piece, plan, decoded, shown):
     """As many frames out as in, at the same times, in the same order."""
+    if plan.rate:
+        wanted = [(piece.out_start + i) * plan.out_tick for i in range(piece.out_count)]
+        if shown.times() != wanted:
+            raise Never(f"{len(shown.frames)} frames came out of the chain, and {len(wanted)} at a "
+                        "constant rate were planned")
+        return wanted
     last = None if piece.end is None else piece.end * plan.tick
     wanted = [at for at in decoded if at >= piece.start * plan.tick and (last is None or at < last)]
     if len(shown.frames) != piece.count:
@@ -188,11 +202,11 @@ def check_packets(plan, piece, part, wanted):
     (tick, *packets), joined = packets_both_ways(part)
     times = sorted(pts * tick for pts, _, _ in packets)
     slack = max(Fraction(plan.encoder_time_base), tick) / 2
-    if len(times) != piece.count:
-        raise Never(f"{piece.count} frames went into the encoder and {len(times)} packets came out")
+    if len(times) != len(wanted):
+        raise Never(f"{len(wanted)} frames went into the encoder and {len(times)} packets came out")
     if any(abs(one - other) > slack for one, other in zip(times, wanted)):
         raise Never("the encoder changes the times of frames")
-    if len(joined) != piece.count:
+    if len(joined) != len(wanted):
         raise Never("Matroska does not keep all packets of this encoder")
     return joined
 
@@ -257,9 +271,9 @@ def make(plan, number, tell):
         ahead = sum(at < piece.start * plan.tick for at in decoded)
         store(plan, number, part, {
             "records": records.store(plan, number, part, ahead),
-            "first": piece.first, "count": piece.count,
+            "first": piece.first, "count": len(wanted),
             "frames": media.checksum((0, 0, digest) for _, digest in shown.frames),
-            "times": steps([int(at / plan.tick) for at in wanted]),
+            "times": steps([int(at / plan.out_tick) for at in wanted]),
             "packets": checksum_of_packets(packets), "packet_bytes": sum(s for s, _ in packets),
             "seconds": round(time.monotonic() - begun, 3), "from_start": from_start,
             "knows_start": knows_start(part)})

@@ -141,6 +141,7 @@ public:
         show_progress("trying what the model takes ...");
         BenchModel model = open_for_bench(backend_, request_);
         kind_ = model.kind;
+        interpolates_ = model.in_fp32.contract.model.task == "interpolate";
         channels_ = model.channels;
         size_ = request_.size ? *request_.size : default_size(model, request_);
         ModelWithContract subject = std::move(model.in_fp32);
@@ -152,7 +153,7 @@ public:
                        .size = size_,
                        .result = work.plan->output,
                        .format = format_in_words(channels_),
-                       .filter = filter_for(kind_),
+                       .filter = interpolates_ ? interpolator : filter_for(kind_),
                        .cores = machine_.cores,
                        .seconds = request_.seconds,
                        .notice = subject.model->notice(),
@@ -367,6 +368,8 @@ private:
         options.emplace_back("workers", std::to_string(rate.setting.workers));
         options.emplace_back("threads", std::to_string(rate.setting.threads));
         options.emplace_back("precision", rate.precision);
+        if (interpolates_)
+            return command_line(interpolator, request_.path, options, "", "out.mp4");
         return command_for(request_, kind_, channels_, options);
     }
 
@@ -395,6 +398,8 @@ private:
     BenchReport report_;
     Machine machine_ = usable_machine();
     Kind kind_ = Kind::picture;
+    static constexpr const char *interpolator = "dnn_torch_interpolate";
+    bool interpolates_ = false;
     Channels channels_ = Channels::rgb;
     FilterOptions options_; // of the request
     Size size_{};

@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "host/model/contract_inputs.h"
+#include "host/probing/interpolator.h"
 #include "host/probing/model_contract.h"
 #include "probed_contract.h"
 
@@ -52,6 +53,21 @@ std::optional<FoundSizes> find_sizes_of(Model &model, int channels,
                                  "--size");
 }
 
+// Opens a model that takes two frames and the time between them.  Throws `why` if it does not.
+ModelWithContract open_between(const Error &why, const Request &request,
+                               const ModelOptions &options, const OpenFile &open)
+try {
+    ModelWithContract opened =
+        open_interpolator(request.contract, contract_file(request), options, open);
+    if (!takes_time(opened.contract))
+        throw why;
+    opened.contract.model.task = "interpolate";
+    opened.contract.origins["task"] = "probe";
+    return opened;
+} catch (const Error &) {
+    throw why;
+}
+
 // Adds the options that all models of a request share.
 std::shared_ptr<Model> open_as(const Backend &backend, const Request &request, ModelOptions options)
 {
@@ -98,11 +114,17 @@ ModelWithContract open_model(const Backend &backend, const Request &request,
     options.optimize = request.optimize;
     options.results = results;
     options.allow = request.allow;
-    ModelWithContract opened = open_with_contract(
-        request.contract, contract_file(request), std::move(options),
-        [&](const ModelOptions &each) { return open_as(backend, request, each); });
+    const auto open = [&](const ModelOptions &each) { return open_as(backend, request, each); };
+    ModelWithContract opened;
+    try {
+        opened = open_with_contract(request.contract, contract_file(request), options, open);
+    } catch (const Error &error) {
+        if (!results.empty() || !request.contract.inputs.empty())
+            throw;
+        opened = open_between(error, request, options, open);
+    }
     for (const PictureInput &picture : opened.contract.pictures)
-        if (!picture.frame && !picture.between)
+        if (!picture.frame && !picture.is_plane())
             throw Error(AVERROR(ENOSYS), "the model takes an extra picture with each frame, '" +
                                              picture.name + "', which only the filter gives it");
     return opened;

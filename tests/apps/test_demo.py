@@ -31,6 +31,7 @@ def test_nets_are_closer_than_filters(demo):
     scalers, nets = ("bicubic", "lanczos"), ("compact2x.pth", "upscale2x.pt")
     assert min(psnr[net] for net in nets) > max(psnr[scaler] for scaler in scalers)
     assert psnr["denoise_video.pt"] > psnr["denoise.pt"] > psnr["nothing"] + 3
+    assert psnr["interpolate.pt"] > psnr["framerate"] > psnr["repeating"]
     assert sum(name.startswith(("hqdn3d=", "nlmeans=")) for name in psnr) == 2
 
 

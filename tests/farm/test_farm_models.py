@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import support
-from farms import (ROOT, clip, done, farm, frames_of, judge, plan, plan_of, refused,
+from farms import (ROOT, clip, done, farm, frames_of, judge, make, plan, plan_of, refused,
                    some, whole_run)
 import media  # farms adds its folder
 
@@ -79,6 +79,72 @@ def saved(module, path):
 def test_windows_reach_over_slices(length, tmp_path):
     model = saved(Window(), tmp_path / "five.pt")
     judge(clip(tmp_path, frames=16), tmp_path, length, chain=f"dnn_torch={model}:frames=-2..2")
+
+
+class Between(torch.nn.Module):
+    def forward(self, a: torch.Tensor, b: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        return a * (1 - t) + b * t
+
+
+class Scatters(torch.nn.Module):
+    """Draws random numbers."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 0.5 + 0.5 * torch.rand_like(x)
+
+
+@pytest.mark.parametrize("options,length", [
+    ("fps=60", 3), ("factor=2:cuts=off", 4), ("fps=source*2.5:batch_size=3", 4), ("fps=30000/1001", 1),
+    ("fps=10", 5)])
+def test_other_rates(options, length, tmp_path):
+    """The times are those of one run: the grid begins with the first frame of all."""
+    model = saved(Between(), tmp_path / "between.pt")
+    frames = 4 if length == 1 else 10
+    made = judge(clip(tmp_path, frames=frames), tmp_path, length, chain=f"dnn_torch_interpolate={model}:{options}")
+    assert plan_of(made)["rate"]
+
+
+def test_another_rate_of_a_varying_one(tmp_path):
+    source = make(tmp_path / "vfr.mkv", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=50", "-vf",
+                  "select='not(mod(n,7))+not(mod(n,5))+lt(n,8)',setpts=PTS+0.13/TB", "-fps_mode", "vfr",
+                  "-frames:v", 14, "-c:v", "libx264", "-g", 8, "-bf", 2, "-enc_time_base", "1/1000")
+    model = saved(Between(), tmp_path / "between.pt")
+    judge(source, tmp_path, 6, chain=f"hflip,dnn_torch_interpolate={model}:fps=60,vflip")
+
+
+def test_cuts_where_slices_begin_and_elsewhere(tmp_path):
+    graph = ("testsrc2=s=64x48:r=25:d=0.28,format=yuv420p[a];mandelbrot=s=64x48:r=25,trim=end_frame=5,"
+             "format=yuv420p,settb=1/25[b];[a][b]concat,fps=25")
+    source = make(tmp_path / "cut.mkv", "-f", "lavfi", "-i", graph, "-c:v", "ffv1")
+    model = saved(Between(), tmp_path / "between.pt")
+    for length in (4, 7):
+        judge(source, tmp_path, length, chain=f"dnn_torch_interpolate={model}:fps=144")
+
+
+def test_random_numbers_behind_another_rate(tmp_path):
+    chain = (f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=60,"
+             f"dnn_torch={saved(Scatters(), tmp_path / 'scatters.pt')}:optimize=0:threads=1")
+    judge(clip(tmp_path, frames=10), tmp_path, 4, chain=chain)
+
+
+@pytest.mark.parametrize("chain,phrase", [
+    ("{}:duplicates=bridge", "leave duplicates= off"), ("{}:anchor=1", "leave anchor= off"),
+    ("{},tmix", "tmix behind dnn_torch_interpolate"), ("tmix,{}", "look at frames around"),
+    ("{},{}", "dnn_torch_interpolate behind dnn_torch_interpolate")])
+def test_what_another_rate_refuses(chain, phrase, tmp_path):
+    one = f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=60"
+    line = refused("plan", clip(tmp_path), "--vf", chain.format(one, one), "-o", tmp_path / "o.mkv")
+    assert phrase in line
+
+
+def test_jumps_of_times_are_refused(tmp_path):
+    """A slice would not know that they are jumps."""
+    source = make(tmp_path / "jump.mkv", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25", "-vf",
+                  "setpts='PTS+2*gte(N,8)/TB'", "-fps_mode", "vfr", "-frames:v", 12, "-c:v", "ffv1")
+    chain = f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=30"
+    line = refused("plan", source, "--vf", chain, "-o", tmp_path / "o.mkv")
+    assert "times jump at 2.320 s" in line and "jump=0" in line
+    judge(source, tmp_path, 5, chain=f"{chain}:jump=0")
 
 
 class Reverses(torch.nn.Module):

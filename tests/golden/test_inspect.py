@@ -388,6 +388,11 @@ def test_a_slow_model_needs_no_size(tmp_path):
     assert "scale=" not in found["command"] and "crop=" not in found["command"]
 
 
+def test_two_frames_and_the_time_between_them():
+    found = facts(support.REPOSITORY / "models" / "interpolate.pt")
+    assert "-vf dnn_torch_interpolate=" in found["command"]
+
+
 # ---- another engine -----------------------------------------------------------
 
 

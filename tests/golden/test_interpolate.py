@@ -5,6 +5,7 @@
 The models' arithmetic is exact, so results are equal bit for bit.
 """
 import re
+import sys
 from fractions import Fraction
 
 import numpy
@@ -118,7 +119,55 @@ class Single(nn.Module):
         return a
 
 
-ANY_TIME = [Arguments, Number, Film, Viewed, Joined, JoinedFrames, OnAxis]
+class TimeFirst(nn.Module):
+    def forward(self, t: Tensor, img0: Tensor, img1: Tensor) -> Tensor:
+        return img0 * (1 - t) + img1 * t
+
+
+class TimeBeforeJoined(nn.Module):
+    def forward(self, timestep: Tensor, x: Tensor) -> Tensor:
+        return x[:, :3] * (1 - timestep) + x[:, 3:6] * timestep
+
+
+class Unnamed(nn.Module):
+    """Trials tell which argument is the time."""
+
+    def forward(self, alpha: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        return x * (1 - alpha) + y * alpha
+
+
+class UnnamedBetween(nn.Module):
+    def forward(self, x: Tensor, alpha: Tensor, y: Tensor) -> Tensor:
+        return x * (1 - alpha) + y * alpha
+
+
+class WithScale(nn.Module):
+    """As RIFE in 8 planes; the last one is a factor."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] != 8:
+            raise ValueError("not 8 planes")
+        t = x[:, 6:7] * x[:, 7:8]
+        return x[:, :3] * (1 - t) + x[:, 3:6] * t
+
+
+class WithGrids(nn.Module):
+    """As RIFE in 11 planes: frames, time, where each pixel is, and how far two pixels are from each other.
+
+    It takes the pixel to the right, which is one step on."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] != 11:
+            raise ValueError("not 11 planes")
+        t, grid, step = x[:, 6:7], x[:, 7:9], x[:, 9:10]
+        across = torch.clamp(grid[:, :1] + step, max=1.0)
+        places = torch.cat([across, grid[:, 1:]], 1).permute(0, 2, 3, 1)
+        mixed_frames = x[:, :3] * (1 - t) + x[:, 3:6] * t
+        return nn.functional.grid_sample(mixed_frames, places, "nearest", "border", True)
+
+
+ANY_TIME = [Arguments, Number, Film, Viewed, Joined, JoinedFrames, OnAxis, TimeFirst, TimeBeforeJoined, Unnamed,
+            UnnamedBetween, WithScale]
 
 
 @pytest.fixture(name="save")
@@ -184,6 +233,18 @@ def halved(a, b, t):
 def test_all_kinds_of_models_are_found(save, frames, module):
     result = run(frames, filter_of(save(module()), fps=60))
     assert_same(result, expected(as_floats(frames), 25, Fraction(60)))
+
+
+@pytest.mark.parametrize("options", [{}, {"tile": 16, "overlap": 2}, {"multiple": 16}, {"batch_size": 3}], ids=str)
+def test_a_model_may_get_grids(save, frames, options):
+    """Tiles have grids of their own; padding is a part of the picture."""
+    result = run(frames, filter_of(save(WithGrids()), fps=50, **options))
+    wanted = expected(as_floats(frames), 25, Fraction(50))
+    moved = numpy.concatenate([wanted[..., 1:], wanted[..., -1:]], -1)
+    for n in range(1, len(wanted) - 1, 2):  # every other frame is one that came in
+        wanted[n] = moved[n]
+    found = planes_of(result, WIDTH, HEIGHT)
+    assert numpy.array_equal(found[..., :-1], wanted[..., :-1])
 
 
 @pytest.mark.parametrize("options,rate", [
@@ -285,6 +346,37 @@ def test_a_variable_rate_becomes_constant(save, frames):
         wanted.append(floats[first] if t == 0 else mixed(floats[first], floats[first + 1], numpy.float32(float(t))))
     # The time base of the raw frames has whole multiples of 1/25 alone.
     assert_same(run(frames, f"settb=1/1000,{graph}"), numpy.array(wanted))
+
+
+def test_nothing_moves_towards_a_frame_that_is_never_shown(save, frames):
+    """Of frames at one time `fps` shows the last one, and a frame that goes back at the time of the one before."""
+    times = [0, 2, 2, 4, 6, 5, 8]
+    pts = "+".join(f"{time}*eq(N,{n})" for n, time in enumerate(times))
+    result = run(frames, f"setpts='{pts}',{filter_of(save(Arguments()), fps=25, jump=0, cuts='off')}",
+                 "-fps_mode", "passthrough")
+    floats = as_floats(frames)
+    shown = [floats[n] for n in (0, 2, 3, 5, 6)]
+    wanted = [shown[n // 2] if n % 2 == 0 else mixed(shown[n // 2], shown[n // 2 + 1], numpy.float32(0.5))
+              for n in range(8)]
+    assert_same(result, numpy.array(wanted))
+    each_second = run(frames, f"setpts='{pts}',{filter_of(save(Arguments()), fps='25/2', jump=0, cuts='off')}",
+                      "-fps_mode", "passthrough")
+    assert each_second.stdout == run(frames, f"setpts='{pts}',fps=25/2", "-fps_mode", "passthrough").stdout
+
+
+@pytest.mark.parametrize("module", [Arguments, Middle], ids=lambda each: each.__name__)
+def test_a_long_step_does_not_fill_the_memory(save, module):
+    """All its frames were 276 MB.  A third frame: before FFmpeg 6.0, the last step must be whole."""
+    path = save(module())
+
+    def peak(seconds):
+        graph = (f"testsrc=s=640x480:r=25,format=rgb24,trim=end_frame=3,setpts='if(N,{seconds}*25+N-1,0)',"
+                 f"{filter_of(path, fps=30, jump=0, cuts='off', workers=2, threads=1)}")
+        result = support.succeed("-benchmark", "-f", "lavfi", "-i", graph, "-f", "null", "-", loglevel="info")
+        assert int(re.findall(r"frame= *(\d+)", result.stderr)[-1]) == seconds * 30 + 2
+        return int(re.search(r"maxrss=(\d+)", result.stderr)[1])
+
+    assert peak(10) - peak(1) < 80_000
 
 
 @pytest.mark.parametrize("noise", [0, 5])
@@ -410,6 +502,8 @@ def test_the_rate_of_the_output_is_known_behind(save):
 @pytest.mark.parametrize("options,phrases", [
     ({"fps": 0}, ["fps takes", "not '0'"]), ({"fps": "fast"}, ["fps takes", "not 'fast'"]),
     ({"fps": "source*0"}, ["fps takes", r"source\*0"]), ({"factor": -1}, ["factor takes", "not '-1'"]),
+    ({"anchor": "1.5"}, ["anchor takes", "not '1.5'"]), ({"anchor": "1/0"}, ["anchor takes"]),
+    ({"anchor": "1/26"}, ["anchor is no time of a frame"]),
     ({"fps": 50, "factor": 2}, ["contradict"]), ({"fps": 1000000}, ["more than 1000 frames a second"]),
     ({"factor": 1000}, ["factor=1000", "more than 1000"])], ids=str)
 def test_rates_that_make_no_sense(save, options, phrases):
@@ -427,7 +521,20 @@ def test_a_multiple_of_an_unknown_rate(save, options):
     support.succeed("-f", "lavfi", "-i", graph + filter_of(path, fps=50), "-f", "null", "-")
 
 
+class Sum(nn.Module):
+    """Makes nothing from which it could be told which argument is the time."""
+
+    def forward(self, x: Tensor, y: Tensor, z: Tensor) -> Tensor:
+        return (x + y + z) / 3
+
+
+class Infinite(nn.Module):
+    def forward(self, a: Tensor, b: Tensor, t: Tensor) -> Tensor:
+        return a * t / 0 - b / 0
+
+
 @pytest.mark.parametrize("module,phrases", [
+    (Sum, ["do not tell which one gets the time", "inputs=NAME=frame=1"]), (Infinite, ["NaN"]),
     (Twice, ["makes 64x48 of 32x24"]), (Backward, ["the second frame for the first one", "inputs=NAME=frame=1"]),
     (Timeless, ["the same frame at all times", "inputs=t=0.5"]), (Single, ["makes no frame between two others"]),
     (test_time.Fades, ["makes no frame between two others"])], ids=lambda each: getattr(each, "__name__", ""))
@@ -464,9 +571,39 @@ def test_random_numbers_are_those_of_the_frames(save, frames):
             return a * (1 - t) + b * t + 0.1 * torch.rand_like(a)
 
     path = save(Random())
-    first, other, same = (run(frames, filter_of(path, fps=50, **options)).stdout
-                          for options in ({}, {"start_number": 5}, {"workers": 1}))
-    assert first == same != other
+    first, other, *same = (run(frames, filter_of(path, fps=120, **options)).stdout for options in (
+        {}, {"start_number": 5}, {"workers": 1}, {"batch_size": 3}, {"batch_size": 16}))
+    assert other != first
+    assert same == [first] * 3
+
+
+def test_a_part_is_that_of_the_whole(save, frames):
+    """For 60 of 25, whose grid begins anew with each fifth frame alone."""
+    path = save(Arguments())
+    whole = run(frames, filter_of(path, fps=60, cuts="off"), "-fps_mode", "passthrough")
+    part = run(frames, f"trim=start_frame=2,{filter_of(path, fps=60, cuts='off', anchor='0')}",
+               "-fps_mode", "passthrough")
+    size = WIDTH * HEIGHT * 3 * 4
+    assert part.stdout == whole.stdout[5 * size:]  # 5 of 60 are before frame 2 of 25
+
+
+@pytest.fixture(name="rife", scope="module")
+def rife_fixture(tmp_path_factory):
+    """Weights as RIFE 4.6 has them."""
+    sys.path.insert(0, str(support.TESTS / "architectures"))
+    from networks import rife
+
+    torch.manual_seed(1)
+    path = tmp_path_factory.mktemp("rife") / "rife46.pth"
+    torch.save(rife.CASES["4.6"].make().state_dict(), path)
+    return path
+
+
+@pytest.mark.parametrize("scale", ["0", "-1", "nan", "1000", "half"])
+def test_scales_that_make_no_sense(rife, scale):
+    graph = filter_of(rife, inputs=f"scale={scale}")
+    result = support.ffmpeg("-f", "lavfi", "-i", SOURCE, "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, f"inputs=scale={scale}: the scale is a number from 0.25 to 4")
 
 
 def test_interlaced_frames_are_told_of(save):

@@ -30,6 +30,26 @@ TEST(LoopState, TakesFramesInUntilThePoolIsFull)
     EXPECT_FALSE(state.has_room(failed));
 }
 
+TEST(LoopState, TheRestOfAJobWaitsForRoomAndAllElseForIt)
+{
+    LoopState state(async, before_ffmpeg_6);
+    Load rest = load_of(3, 7), full = load_of(4), unwanted = load_of(0, 8);
+    rest.rest = full.rest = unwanted.rest = true;
+    EXPECT_FALSE(state.has_room(rest));
+    EXPECT_TRUE(state.has_room_for_rest(rest));
+    EXPECT_FALSE(state.has_room_for_rest(full));
+    EXPECT_FALSE(state.has_room_for_rest(unwanted));
+    state.hold();
+    Load waiting = load_of(0);
+    EXPECT_TRUE(state.may_change(waiting));
+    waiting.rest = true;
+    EXPECT_FALSE(state.may_change(waiting));
+    state.end_input();
+    EXPECT_TRUE(state.has_room_for_rest(full)) << "or a failure of it would be ignored";
+    state.fail();
+    EXPECT_FALSE(state.has_room_for_rest(rest));
+}
+
 TEST(LoopState, WaitsForAJobOnlyIfNothingElseCanBeDone)
 {
     LoopState state(async, newer);

@@ -19,6 +19,7 @@ extern "C" {
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct Stream {
     std::vector<int64_t> pts;
     int64_t end;
     std::vector<Successor::Kind> after = {}; // what comes after each frame; empty: a frame
+    std::optional<AVRational> anchor = {};   // of the whole, in seconds
 };
 
 // What goes out, and the frame that it begins with.
@@ -58,9 +60,10 @@ std::string in_words(const Stream &stream)
     return words + ", end " + std::to_string(stream.end);
 }
 
-std::vector<Output> outputs_of(const Stream &stream)
+// In portions of at most so many.
+std::vector<Output> outputs_of(const Stream &stream, size_t most = RateGrid::most_moments)
 {
-    RateGrid grid(stream.time_base, stream.rate);
+    RateGrid grid(stream.time_base, stream.rate, stream.anchor);
     HeldBack<Output> held;
     std::vector<Output> all;
     for (size_t i = 0; i < stream.pts.size(); i++) {
@@ -69,12 +72,18 @@ std::vector<Output> outputs_of(const Stream &stream)
         if (!is_last)
             successor = {.kind = stream.after.empty() ? Successor::Kind::frame : stream.after[i],
                          .pts = stream.pts[i + 1]};
-        const Schedule schedule = grid.next(stream.pts[i], successor);
-        std::vector<Output> made;
-        for (const Moment &moment : schedule.moments)
-            made.push_back({.pts = moment.pts, .frame = i, .t = moment.t});
-        for (const Output &output : held.pass(schedule, std::move(made)))
-            all.push_back(output);
+        Schedule schedule;
+        do {
+            const bool continues = !schedule.is_whole;
+            schedule = grid.next(stream.pts[i], successor, most);
+            EXPECT_EQ(schedule.continues, continues);
+            EXPECT_LE(schedule.moments.size(), most);
+            std::vector<Output> made;
+            for (const Moment &moment : schedule.moments)
+                made.push_back({.pts = moment.pts, .frame = i, .t = moment.t});
+            for (const Output &output : held.pass(schedule, std::move(made)))
+                all.push_back(output);
+        } while (!schedule.is_whole);
     }
     return all;
 }
@@ -147,9 +156,10 @@ std::vector<Output> expected_outputs(const Stream &stream)
     return outputs;
 }
 
-void expect_same(const Stream &stream, const std::vector<Output> &wanted)
+void expect_same(const Stream &stream, const std::vector<Output> &wanted,
+                 size_t most = RateGrid::most_moments)
 {
-    const std::vector<Output> made = outputs_of(stream);
+    const std::vector<Output> made = outputs_of(stream, most);
     ASSERT_EQ(made.size(), wanted.size()) << in_words(stream);
     for (size_t i = 0; i < made.size(); i++) {
         ASSERT_EQ(made[i].pts, wanted[i].pts) << in_words(stream);
@@ -322,6 +332,7 @@ TEST(RateGrid, RandomStreams)
         const Stream stream = random_stream(random);
         const std::vector<Output> wanted = expected_outputs(stream);
         expect_same(stream, wanted);
+        expect_same(stream, wanted, 1 + static_cast<size_t>(i) % 4);
         if (HasFatalFailure())
             return;
         outputs += wanted.size();
@@ -330,6 +341,56 @@ TEST(RateGrid, RandomStreams)
     }
     EXPECT_GT(outputs, 50000U);
     EXPECT_GT(between_frames, 10000U);
+}
+
+// A part of a stream, with one frame more and those of one output more, makes the outputs of the
+// whole.
+TEST(RateGrid, APartOfAStream)
+{
+    std::mt19937 random(7);
+    size_t outputs = 0;
+    for (int i = 0; i < 3000; i++) {
+        const Stream stream = random_stream(random);
+        const size_t begin = static_cast<size_t>(
+                         between(random, 0, static_cast<int>(stream.pts.size()) - 1)),
+                     end = static_cast<size_t>(between(random, static_cast<int>(begin) + 1,
+                                                       static_cast<int>(stream.pts.size())));
+        Stream part = stream;
+        // The last outputs are held back until it is sure that `fps` would make them.
+        const auto is_far = [&](int64_t pts) {
+            return !(seconds(pts, stream) <
+                     seconds(stream.pts[end], stream) + Fraction(stream.rate.den, stream.rate.num));
+        };
+        size_t last = end;
+        for (bool goes_on = true; last < stream.pts.size() && goes_on; last++)
+            goes_on = !is_far(stream.pts[last]);
+        part.pts = {stream.pts.begin() + static_cast<ptrdiff_t>(begin),
+                    stream.pts.begin() + static_cast<ptrdiff_t>(last)};
+        part.after = {stream.after.begin() + static_cast<ptrdiff_t>(begin),
+                      stream.after.begin() + static_cast<ptrdiff_t>(last)};
+        if (last < stream.pts.size())
+            part.end = stream.pts[last];
+        part.anchor = av_mul_q({static_cast<int>(stream.pts.front()), 1}, stream.time_base);
+        const auto is_own = [&](const Output &each) {
+            const Fraction time = seconds(stream.pts.front(), stream) +
+                                  Fraction(each.pts - rounded(stream.pts.front(), stream), 1) /
+                                      Fraction(stream.rate.num, stream.rate.den);
+            return !(time < seconds(stream.pts[begin], stream)) &&
+                   (end == stream.pts.size() || time < seconds(stream.pts[end], stream));
+        };
+        std::vector<std::array<double, 3>> wanted, made;
+        for (const Output &each : outputs_of(stream))
+            if (is_own(each))
+                wanted.push_back(
+                    {static_cast<double>(each.pts), static_cast<double>(each.frame), each.t});
+        for (const Output &each : outputs_of(part))
+            if (is_own(each))
+                made.push_back({static_cast<double>(each.pts),
+                                static_cast<double>(begin + each.frame), each.t});
+        ASSERT_EQ(made, wanted) << in_words(stream) << " from " << begin << " to " << end;
+        outputs += made.size();
+    }
+    EXPECT_GT(outputs, 10000U);
 }
 
 // Also with timestamps that are missing, repeat or go back.

@@ -6,6 +6,7 @@
 #include "host/tasks/frame_gatherer.h"
 #include "host/tasks/task_worker.h"
 
+#include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <map>
@@ -196,6 +197,61 @@ TEST(Gatherer, AWindowReachesOverAChangeOfPlans)
     job = gatherer.next();
     EXPECT_EQ(job->plan, second);
     EXPECT_EQ(numbers_of(job->items[0].before), Numbers{0});
+}
+
+// Frame n shows n; returns who follows whom, and the times of the frames that are left.
+std::pair<std::map<int, Numbers>, Numbers> pairs_of(const std::vector<int64_t> &times)
+{
+    FrameGatherer gatherer;
+    auto plan = plan_of({.after = 1});
+    plan->rate = {50, 1};
+    std::map<int, Numbers> followers;
+    Numbers left;
+    const auto look = [&] {
+        while (std::unique_ptr<FrameJob> job = gatherer.next())
+            for (const FrameItem &item : job->items) {
+                followers[number_of(item.frame)] = numbers_of(item.after);
+                left.push_back(static_cast<int>(item.frame->pts));
+            }
+    };
+    for (size_t i = 0; i < times.size(); i++) {
+        FrameItem item = item_of(static_cast<int>(i));
+        item.frame->pts = times[i];
+        gatherer.add(std::move(item), plan);
+        look();
+    }
+    gatherer.flush();
+    look();
+    return {followers, left};
+}
+
+// As `fps` has it: the later one is shown, at the time of the earlier one.
+TEST(Gatherer, OfFramesAtOneTimeTheLastOneCounts)
+{
+    using Followers = std::map<int, Numbers>;
+    const int64_t none = AV_NOPTS_VALUE;
+    EXPECT_EQ(pairs_of({0, 2, 2, 4}),
+              (std::pair(Followers{{0, {2}}, {2, {3}}, {3, {}}}, Numbers{0, 2, 4})));
+    EXPECT_EQ(pairs_of({0, 0, 0, 4}), (std::pair(Followers{{2, {3}}, {3, {}}}, Numbers{0, 4})));
+    EXPECT_EQ(pairs_of({0, 4, 1, none, 6, 6}),
+              (std::pair(Followers{{0, {3}}, {3, {5}}, {5, {}}}, Numbers{0, 4, 6})));
+}
+
+TEST(Gatherer, AFrameOfAnotherSceneStaysOneIfALaterOneTakesItsPlace)
+{
+    FrameGatherer gatherer;
+    auto plan = plan_of({.after = 1});
+    plan->rate = {50, 1};
+    for (const int number : {0, 1, 2, 3}) {
+        FrameItem item = item_of(number);
+        item.starts_anew = item.is_cut = number == 1;
+        item.frame->pts = std::min(number, 1);
+        gatherer.add(std::move(item), plan);
+    }
+    gatherer.flush();
+    const std::unique_ptr<FrameJob> job = gatherer.next();
+    EXPECT_TRUE(job->items[0].after.empty());
+    EXPECT_EQ(job->items[0].successor.kind, Successor::Kind::cut);
 }
 
 // ---- tasks on workers -----------------------------------------------------------

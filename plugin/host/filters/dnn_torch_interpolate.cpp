@@ -19,7 +19,7 @@ namespace
 // AVFilterContext.priv.
 struct InterpolateData {
     CommonData common;
-    char *fps, *factor;
+    char *fps, *factor, *anchor;
     int duplicates; // 1: they are bridged
 };
 
@@ -32,6 +32,9 @@ OptionTable rate_options()
                     offsetof(InterpolateData, fps), nullptr),
         text_option("factor", "the same as a multiple of those that come in: 2.5",
                     offsetof(InterpolateData, factor), nullptr),
+        text_option("anchor",
+                    "when the whole video's first frame is, in seconds, if this is a part of it",
+                    offsetof(InterpolateData, anchor), nullptr),
         with_unit(int_option("duplicates", "what becomes of frames that repeat the one before",
                              offsetof(InterpolateData, duplicates), 0, 0, 1),
                   "duplicates"),
@@ -49,12 +52,12 @@ OptionTable interpolator_model_options()
         {"border", "length", "time_overlap", "as", "depth", "classes", "labels", "scale", "size"});
 }
 
-const OptionTable interpolate_options =
-    compose({interpolator_model_options(), rate_options(),
-             without(run_options(offsetof(InterpolateData, common.settings.run)), {"strength"}),
-             backend_options(offsetof(InterpolateData, common.backend))},
-            {"model", "fps", "factor", "duplicates", "device", "async", "nireq", "batch_size",
-             "workers", "threads", "precision", "optimize", "tune", "input", "output"});
+const OptionTable interpolate_options = compose(
+    {interpolator_model_options(), rate_options(),
+     without(run_options(offsetof(InterpolateData, common.settings.run)), {"strength"}),
+     backend_options(offsetof(InterpolateData, common.backend))},
+    {"model", "fps", "factor", "duplicates", "anchor", "device", "async", "nireq", "batch_size",
+     "workers", "threads", "precision", "optimize", "tune", "input", "output"});
 
 const AVClass interpolate_class = make_class("dnn_torch_interpolate", interpolate_options);
 
@@ -75,6 +78,7 @@ int init_interpolate(AVFilterContext *ctx) noexcept
         auto &data = *static_cast<InterpolateData *>(ctx->priv);
         data.common.settings.run.strength = 1;
         WantedRate wanted = wanted_rate(text_or_empty(data.fps), text_or_empty(data.factor));
+        wanted.anchor = anchor_in(text_or_empty(data.anchor));
         wanted.bridges_duplicates = data.duplicates != 0;
         return open_filter(ctx, task_maker(wanted), interpolate_table());
     });

@@ -100,12 +100,12 @@ size_t FrameLoop::in_flight() const
 size_t FrameLoop::others() const
 {
     return early_.size() + gatherer_.frames() + duplicates_.frames() + (held_ ? 1 : 0) +
-           (waiting_ ? 1 : 0);
+           (waiting_ ? 1 : 0) + (rest_ ? rest_->items.size() : 0);
 }
 
 Load FrameLoop::load() const
 {
-    Load load = {.results = results_.size(), .others = others()};
+    Load load = {.results = results_.size(), .others = others(), .rest = rest_ != nullptr};
     if (!pool_)
         return load;
     load.pool = true;
@@ -202,6 +202,7 @@ void FrameLoop::fail(const AnyError &error)
     failure_ = error;
     early_.clear();
     waiting_.reset();
+    rest_.reset();
     state_.fail();
 }
 
@@ -315,6 +316,7 @@ int FrameLoop::abandon()
 void FrameLoop::drop_waiting()
 {
     gatherer_ = {};
+    rest_.reset();
     duplicates_ = {};
     early_.clear();
     waiting_.reset();
@@ -397,14 +399,18 @@ bool FrameLoop::empty_once()
     begin();
     flush();
     bool any = next_number_ != next_before;
-    while (!state_.failing() && pool_ && !pool_->empty())
+    for (;;) {
+        for (; !results_.empty(); any = true)
+            send_one();
+        if (rest_)
+            submit_ready();
+        if (state_.failing() || !pool_ || pool_->empty())
+            return any;
         if (std::unique_ptr<FrameJob> done = take()) {
             keep(std::move(done));
             any = true;
         }
-    for (; !results_.empty(); any = true)
-        send_one();
-    return any;
+    }
 }
 
 // A frame that waits for one of an extra input is dropped.

@@ -181,6 +181,7 @@ private:
     std::unique_ptr<OrderedPool<FrameJob>> pool_;
     DuplicateRuns duplicates_;
     FrameGatherer gatherer_;
+    std::unique_ptr<FrameJob> rest_; // of the job that was submitted last, not scheduled yet
     std::deque<Result> results_;
     int64_t next_number_ = 0;
     int64_t latest_pts_ = AV_NOPTS_VALUE; // of the frames received

@@ -94,6 +94,8 @@ void FrameLoop::process_available()
 
 void FrameLoop::take_in()
 {
+    if (rest_)
+        submit_ready();
     for (;;) {
         if (state_.may_change(load()))
             change();
@@ -274,8 +276,11 @@ void FrameLoop::keep_first(const FrameItem &item)
 
 void FrameLoop::submit_ready()
 {
-    while (std::unique_ptr<FrameJob> job = gatherer_.next()) {
-        work_->task->schedule(*job);
+    while (!rest_ || state_.has_room_for_rest(load())) {
+        std::unique_ptr<FrameJob> job = rest_ ? std::move(rest_) : gatherer_.next();
+        if (!job)
+            return;
+        rest_ = work_->task->schedule(*job);
         pool_->submit(std::move(job));
     }
 }
@@ -420,7 +425,10 @@ void FrameLoop::keep(std::unique_ptr<FrameJob> job)
 {
     const double began = thread_seconds();
     std::erase_if(job->items, [](const FrameItem &item) { return item.seen_only; });
-    const auto excluded = std::count_if(job->items.begin(), job->items.end(), is_excluded);
+    const auto excluded =
+        std::count_if(job->items.begin(), job->items.end(), [](const FrameItem &item) {
+            return is_excluded(item) || item.schedule.continues;
+        });
     log_.add_job(*job, static_cast<size_t>(excluded));
     log_.report_notice(*work_->task->model());
     for (FrameItem &item : job->items) {

@@ -5,6 +5,16 @@
 namespace dnn_torch
 {
 
+namespace
+{
+
+bool takes_jobs(const Load &load)
+{
+    return !load.pool_failed && load.jobs < load.most_jobs && load.results < load.most_results;
+}
+
+} // namespace
+
 bool LoopState::input_is_open() const
 {
     return phase_ == Phase::running || phase_ == Phase::changing || phase_ == Phase::failing;
@@ -22,15 +32,19 @@ void LoopState::fail()
 
 bool LoopState::has_room(const Load &load) const
 {
-    if (phase_ != Phase::running)
-        return false;
-    return !load.pool ||
-           (!load.pool_failed && load.jobs < load.most_jobs && load.results < load.most_results);
+    return phase_ == Phase::running && !load.rest && (!load.pool || takes_jobs(load));
+}
+
+// At the input's end, all failures must come before the first result, if later ones are ignored.
+bool LoopState::has_room_for_rest(const Load &load) const
+{
+    const bool now_or_never = phase_ == Phase::draining && ignores_late_failures_;
+    return !failing() && (takes_jobs(load) || (now_or_never && !load.pool_failed));
 }
 
 bool LoopState::may_change(const Load &load) const
 {
-    return phase_ == Phase::changing && load.jobs == 0 && !load.pool_failed;
+    return phase_ == Phase::changing && load.jobs == 0 && !load.rest && !load.pool_failed;
 }
 
 // The loop waits for a job if nothing else can be done.  A failed pool takes no more jobs, so its

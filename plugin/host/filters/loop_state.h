@@ -35,6 +35,7 @@ struct Load {
     bool oldest_is_due = false;
     size_t results = 0; // frames that wait here until downstream wants them
     size_t others = 0;  // frames that wait here to become jobs
+    bool rest = false;  // the rest of a job waits until there is room for it, and others behind it
 };
 
 class LoopState
@@ -64,6 +65,9 @@ public:
     // ---- what is to be done ----
     // Whether another frame may come in.
     bool has_room(const Load &load) const;
+
+    // Whether the rest of a job may be submitted.
+    bool has_room_for_rest(const Load &load) const;
 
     // Whether everything before a change is out.
     bool may_change(const Load &load) const;

@@ -69,15 +69,4 @@ void copy_planes(const Images &from, int left, int top, const Images &to, int in
         }
 }
 
-void fill_planes(float number, const Images &to, int index)
-{
-    for (int c = 0; c < to.channels; c++)
-        for (int y = 0; y < to.height; y++) {
-            auto *const row = reinterpret_cast<float *>(static_cast<std::byte *>(to.data) +
-                                                        index * to.batch_stride +
-                                                        c * to.channel_stride + y * to.row_stride);
-            std::fill_n(row, to.width, number);
-        }
-}
-
 } // namespace dnn_torch

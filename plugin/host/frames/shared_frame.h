@@ -59,7 +59,4 @@ private:
 // Both have the same channels.
 void copy_planes(const Images &from, int left, int top, const Images &to, int index);
 
-// Fills picture `index` of `to`, planes of floats, with a number.
-void fill_planes(float number, const Images &to, int index);
-
 } // namespace dnn_torch

@@ -75,6 +75,16 @@ struct ModelFacts {
     std::string author, licence;
 };
 
+// A plane that depends on the picture's size alone, as networks get them that warp.
+enum class Plane {
+    none,
+    across, // from -1 at the left edge to 1 at the right one
+    down,   // from -1 at the top to 1 at the bottom
+    step_across,
+    step_down, // the distance of two pixels in those
+    ones,
+};
+
 // An extra input that is a picture: a further frame of the stream, or of a pad of its own.
 struct PictureInput {
     std::string name;
@@ -83,6 +93,8 @@ struct PictureInput {
     // It is no picture, but a plane of the number that says how far the result lies on the way from
     // the current frame to the next one.  Without a name it follows the frames' channels.
     bool between = false;
+    Plane plane = Plane::none; // or this one, without a name as well
+    bool is_plane() const { return between || plane != Plane::none; }
     // How its numbers differ from the frame's; nullopt: they do not.
     std::optional<bool> is_bgr = {};
     std::optional<std::array<float, 2>> range = {};

@@ -272,7 +272,8 @@ Json inputs_as_json(const Contract &contract)
     for (const auto &[name, value] : contract.inputs)
         inputs[name] = value;
     for (const PictureInput &picture : contract.pictures)
-        inputs[picture.name] = picture.between ? Json(between_value) : fields_of(picture);
+        if (!picture.name.empty())
+            inputs[picture.name] = picture.between ? Json(between_value) : fields_of(picture);
     return inputs;
 }
 

@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -128,11 +129,30 @@ std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_cha
                             .first = first,
                             .channels = picture.channels,
                             .frame = picture.frame,
-                            .pad = picture.frame || picture.between ? 0 : pads++,
-                            .between = picture.between});
+                            .pad = picture.frame || picture.is_plane() ? 0 : pads++,
+                            .between = picture.between,
+                            .plane = picture.plane});
         first += picture.channels;
     }
     return pictures;
+}
+
+void fill_plane(const ExtraPicture &plane, double between, const Images &tensor, int index)
+{
+    const Images to = channels_of(tensor, plane.first, plane.channels);
+    const double across = 2.0 / std::max(to.width - 1, 1), down = 2.0 / std::max(to.height - 1, 1);
+    for (int y = 0; y < to.height; y++)
+        for (int x = 0; x < to.width; x++) {
+            auto *const sample = static_cast<std::byte *>(to.data) + index * to.batch_stride +
+                                 y * to.row_stride + x * to.column_stride;
+            const double number = plane.plane == Plane::across        ? x * across - 1
+                                  : plane.plane == Plane::down        ? y * down - 1
+                                  : plane.plane == Plane::step_across ? across
+                                  : plane.plane == Plane::step_down   ? down
+                                  : plane.plane == Plane::ones        ? 1
+                                                                      : between;
+            *reinterpret_cast<float *>(sample) = static_cast<float>(number);
+        }
 }
 
 const AVPixelFormat *formats_of_extra(const PictureInput &picture)

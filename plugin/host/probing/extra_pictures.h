@@ -29,10 +29,15 @@ struct ExtraPicture {
     std::optional<int> frame; // how far the frame is from the current one; nullopt: of a pad
     size_t pad = 0;           // and then, of which
     bool between = false;     // it is a plane of FrameItem::between
+    Plane plane = Plane::none;
+    bool is_plane() const { return between || plane != Plane::none; }
 };
 
 // Returns all such pictures for frames of that many channels.
 std::vector<ExtraPicture> extra_pictures(const Contract &contract, int frame_channels);
+
+// Fills a plane of picture `index` of a tensor, all of it.
+void fill_plane(const ExtraPicture &plane, double between, const Images &tensor, int index);
 
 // Returns the formats for frames of such a picture.  Gray has the full range, so white is 1.
 const AVPixelFormat *formats_of_extra(const PictureInput &picture);

@@ -12,8 +12,11 @@ extern "C" {
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -27,7 +30,9 @@ struct Way {
     enum class Time { none, plane, number };
     std::string first = {}, second = {}; // arguments; second "": one argument takes both frames
     Time time = Time::none;
-    std::string time_name = {}; // "": the plane follows the frames' channels
+    std::string time_name = {};     // "": the plane follows the frames' channels
+    std::vector<Plane> planes = {}; // and these that one
+    bool is_guess = false;          // nothing but the trial tells which argument gets what
 };
 
 constexpr int colours = 3;
@@ -63,54 +68,93 @@ bool is_name_of_time(const std::string &name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The argument that gets the time: the one without a default, or else by its name.
+// The argument that gets the time: the first without a default, or else by its name.
 std::optional<Argument> time_among(const std::vector<Argument> &rest)
 {
-    for (const bool optional : {false, true})
-        for (const Argument &each : rest)
-            if (each.is_optional == optional && (each.is_tensor() || each.is_number()) &&
-                (!optional || is_name_of_time(each.name)))
-                return each;
+    const auto find = [&](auto is_it) -> std::optional<Argument> {
+        const auto found = std::find_if(rest.begin(), rest.end(), [&](const Argument &each) {
+            return (each.is_tensor() || each.is_number()) && is_it(each);
+        });
+        return found == rest.end() ? std::nullopt : std::optional(*found);
+    };
+    const auto is_required = [](const Argument &each) { return !each.is_optional; };
+    const auto is_named = [](const Argument &each) { return is_name_of_time(each.name); };
+    for (const auto &found : {find([&](auto &each) { return is_required(each) && is_named(each); }),
+                              find(is_required), find(is_named)})
+        if (found)
+            return found;
     return std::nullopt;
 }
 
-void add_ways(const std::string &first, const std::string &second, const std::optional<Argument> &t,
-              std::vector<Way> &ways)
+void add_ways(const Way &frames, const Argument &t, std::vector<Way> &ways)
 {
-    Way way = {.first = first, .second = second};
+    for (const Way::Time time : {Way::Time::plane, Way::Time::number})
+        if (time == Way::Time::number || t.is_tensor()) {
+            ways.push_back(frames);
+            ways.back().time = time;
+            ways.back().time_name = t.name;
+        }
+}
+
+// Of three tensors without telling names, any may be the time.
+void add_guesses(const std::vector<Argument> &frames, const Argument &third, std::vector<Way> &ways)
+{
+    const std::string a = frames[0].name, b = frames[1].name;
+    add_ways({.first = a, .second = b, .is_guess = true}, third, ways);
+    add_ways({.first = b, .second = third.name, .is_guess = true}, frames[0], ways);
+    add_ways({.first = a, .second = third.name, .is_guess = true}, frames[1], ways);
+}
+
+void add_ways_of_two(const std::vector<Argument> &frames, const std::vector<Argument> &rest,
+                     std::vector<Way> &ways)
+{
+    const Way pair = {.first = frames[0].name, .second = frames[1].name};
+    const std::optional<Argument> t = time_among(rest);
+    const bool is_needed = t && !t->is_optional;
+    if (is_needed && t->is_tensor() && !is_name_of_time(t->name))
+        return add_guesses(frames, *t, ways);
     if (t)
-        way.time_name = t->name;
-    for (const Way::Time time : {Way::Time::plane, Way::Time::number}) {
-        way.time = time;
-        if (t && (time == Way::Time::number || t->is_tensor()))
-            ways.push_back(way);
-    }
+        add_ways(pair, *t, ways);
+    if (!is_needed)
+        ways.push_back(pair);
+    if (rest.empty())
+        add_ways({.first = pair.first}, frames[1], ways);
+    if (rest.empty())
+        add_ways({.first = pair.second}, frames[0], ways);
+}
+
+// RIFE's files as ONNX have 7, 8 or 11 channels, and keep them as TorchScript.
+void add_ways_of_planes(const std::string &input, std::vector<Way> &ways)
+{
+    const std::vector<Plane> grids = {Plane::across, Plane::down, Plane::step_across,
+                                      Plane::step_down};
+    for (const std::vector<Plane> &planes : {{}, {Plane::ones}, grids})
+        ways.push_back({.first = input, .time = Way::Time::plane, .planes = planes});
 }
 
 // The likeliest first.
 std::vector<Way> ways_for(const std::vector<Argument> &arguments, const std::string &input)
 {
-    std::vector<Argument> tensors, rest;
-    for (const Argument &each : arguments)
-        (each.is_tensor() && tensors.size() < 2 && !each.is_optional ? tensors : rest)
-            .push_back(each);
-    const bool takes_two = tensors.size() == 2;
-    if (takes_two && tensors[1].name == input)
-        std::swap(tensors[0], tensors[1]);
-    const std::string first = takes_two ? tensors[0].name : input;
-    const bool are_frames = takes_two && !is_name_of_time(tensors[1].name);
-    const std::optional<Argument> t =
-        takes_two && !are_frames ? std::optional(tensors[1]) : time_among(rest);
-    const bool needs_time = t && !t->is_optional;
+    std::vector<Argument> frames, rest;
+    for (const Argument &each : arguments) {
+        const bool may_be_frame =
+            each.is_tensor() && !each.is_optional && !is_name_of_time(each.name);
+        (may_be_frame && frames.size() < 2 ? frames : rest).push_back(each);
+    }
     std::vector<Way> ways;
-    add_ways(first, are_frames ? tensors[1].name : "", t, ways);
-    if (are_frames && !needs_time)
-        ways.push_back({.first = first, .second = tensors[1].name});
-    if (are_frames && rest.empty())
-        add_ways(first, "", tensors[1], ways);
-    if (takes_two || needs_time)
+    if (frames.size() == 2) {
+        if (frames[1].name == input)
+            std::swap(frames[0], frames[1]);
+        add_ways_of_two(frames, rest, ways);
         return ways;
-    ways.push_back({.first = first, .time = Way::Time::plane});
+    }
+    const std::string first = frames.empty() ? input : frames.front().name;
+    const std::optional<Argument> t = time_among(rest);
+    if (t)
+        add_ways({.first = first}, *t, ways);
+    if (t && !t->is_optional)
+        return ways;
+    add_ways_of_planes(first, ways);
     ways.push_back({.first = first});
     return ways;
 }
@@ -135,7 +179,11 @@ void apply(const Way &way, Contract &contract)
     if (way.time == Way::Time::plane) {
         const auto place =
             way.time_name.empty() ? contract.pictures.begin() : contract.pictures.end();
-        contract.pictures.insert(place, {.name = way.time_name, .channels = 1, .between = true});
+        const auto time = contract.pictures.insert(
+            place, {.name = way.time_name, .channels = 1, .between = true});
+        std::transform(way.planes.begin(), way.planes.end(),
+                       std::inserter(contract.pictures, time + 1),
+                       [](Plane plane) { return PictureInput{.channels = 1, .plane = plane}; });
     } else if (way.time == Way::Time::number) {
         contract.inputs[way.time_name] = "0.5";
         contract.time.between = way.time_name;
@@ -157,11 +205,17 @@ void take_numbers(Contract &contract)
 
 // Throws Error if a model that gets the time makes the same of all times, or if the first frame is
 // not what it takes for that.
-void expect_time(const ModelWithContract &opened)
+void expect_time(const ModelWithContract &opened, bool is_guess)
 {
     if (!takes_time(opened.contract))
         return;
     const PairTrial trial = try_pair_on(*opened.model, opened.contract);
+    if (!trial.makes_numbers)
+        throw Error(AVERROR_INVALIDDATA, "it makes no numbers of two frames, but NaN");
+    if (is_guess && !trial.is_forward)
+        throw Error(AVERROR_INVALIDDATA,
+                    "the names of its arguments do not tell which one gets the time; say it: "
+                    "inputs=NAME=frame=1|NAME=between");
     if (!trial.sees_time)
         throw Error(AVERROR_INVALIDDATA, "it makes the same frame at all times; if it makes the "
                                          "middle alone, give the time a number: inputs=t=0.5");
@@ -169,6 +223,21 @@ void expect_time(const ModelWithContract &opened)
         throw Error(AVERROR_INVALIDDATA,
                     "it takes the second frame for the first one; say which argument gets the next "
                     "frame: inputs=NAME=frame=1|NAME=between");
+}
+
+// Networks that are built from weights divide by it, and enlarge pictures if it is large.
+void expect_scale(const Model &model, const Contract &contract)
+{
+    const auto scale = contract.inputs.find("scale");
+    if (scale == contract.inputs.end() || model.metadata("architecture").empty())
+        return;
+    constexpr double least = 0.25, most = 4;
+    double number = 0;
+    const char *const begin = scale->second.data(), *const end = begin + scale->second.size();
+    const auto parsed = std::from_chars(begin, end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !(number >= least && number <= most))
+        throw Error(AVERROR(EINVAL), concat("inputs=scale=", scale->second,
+                                            ": the scale is a number from 0.25 to 4, such as 0.5"));
 }
 
 // Throws Error if the model takes no such frames.
@@ -220,28 +289,35 @@ ModelWithContract open_interpolator(const ContractOptions &given, const std::str
     inspecting.inspect = true;
     const std::shared_ptr<Model> inspected = open(inspecting);
     const Contract said = contract_of(*inspected, given, contract_path);
+    expect_scale(*inspected, said);
     using Complete = std::function<void(Contract &)>;
-    std::vector<std::pair<std::string, Complete>> ways; // by the argument of the frames
+    struct Try {
+        std::string input; // that gets the frames
+        Complete complete;
+        bool is_guess = false;
+    };
+    std::vector<Try> ways;
     if (looks_at_time(said)) {
-        ways.emplace_back(options.input_name, [](Contract &contract) {
-            if (contract.input.channels == 0)
-                contract.input.channels = colours;
-        });
+        ways.push_back({options.input_name, [](Contract &contract) {
+                            if (contract.input.channels == 0)
+                                contract.input.channels = colours;
+                        }});
         if (takes_time(said))
-            ways.emplace_back(options.input_name, [](Contract &contract) {
-                if (contract.input.channels == 0)
-                    contract.input.channels = colours;
-                take_numbers(contract);
-            });
+            ways.push_back({options.input_name, [](Contract &contract) {
+                                if (contract.input.channels == 0)
+                                    contract.input.channels = colours;
+                                take_numbers(contract);
+                            }});
     } else {
         std::vector<Argument> arguments = arguments_of(*inspected);
         std::erase_if(arguments,
                       [&](const Argument &each) { return said.inputs.contains(each.name); });
         for (const Way &way : ways_for(arguments, options.input_name))
-            ways.emplace_back(way.first, [way](Contract &contract) { apply(way, contract); });
+            ways.push_back(
+                {way.first, [way](Contract &contract) { apply(way, contract); }, way.is_guess});
     }
     std::optional<Error> failure;
-    for (const auto &[input, complete] : ways)
+    for (const auto &[input, complete, is_guess] : ways)
         try {
             ModelOptions with_input = options;
             with_input.input_name = input;
@@ -250,7 +326,7 @@ ModelWithContract open_interpolator(const ContractOptions &given, const std::str
             expect_pair(opened.contract);
             try_small(opened);
             if (!looks_at_time(said))
-                expect_time(opened);
+                expect_time(opened, is_guess);
             return opened;
         } catch (const Error &error) {
             // A number that is taken for a picture of them may want any memory.

@@ -6,7 +6,6 @@
 #include "host/error.h"
 #include "host/frames/images.h"
 #include "host/frames/picture_numbers.h"
-#include "host/frames/shared_frame.h"
 #include "host/model/contract.h"
 #include "host/model/contract_inputs.h"
 #include "host/model/picture_tensors.h"
@@ -18,6 +17,7 @@ extern "C" {
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -106,19 +106,20 @@ void fill_with_detail(double brightness, const Images &images, const PictureNumb
 
 constexpr double dark = 0.15, bright = 0.7;
 
-TrialPicture run_pair(Session &session, const Contract &contract, Size size, float t)
+TrialPicture run_pair(Session &session, const Contract &contract, Size size, float t,
+                      double brightness = dark)
 {
     const int channels = contract.input.channels, all = input_channels(contract, channels);
     std::vector<float> memory(static_cast<size_t>(all) * static_cast<size_t>(size.width) *
                               static_cast<size_t>(size.height));
     const Images input = float_planes(memory.data(), 1, all, size);
-    fill_with_detail(dark, channels_of(input, 0, channels), contract.input);
+    fill_with_detail(brightness, channels_of(input, 0, channels), contract.input);
     for (const ExtraPicture &extra : extra_pictures(contract, channels)) {
-        const Images part = channels_of(input, extra.first, extra.channels);
-        if (extra.between)
-            fill_planes(t, part, 0);
+        if (extra.is_plane())
+            fill_plane(extra, t, input, 0);
         else
-            fill_with_detail(extra.frame ? bright : dark, part, extra.numbers);
+            fill_with_detail(extra.frame ? bright : dark,
+                             channels_of(input, extra.first, extra.channels), extra.numbers);
     }
     std::vector<InputNumbers> numbers;
     if (!contract.time.between.empty())
@@ -163,9 +164,13 @@ PairTrial try_pair_on(Model &model, const Contract &contract)
         Session session(plan, 1);
         const TrialPicture early = run_pair(session, contract, size, 1.0F / 32),
                            late = run_pair(session, contract, size, 31.0F / 32);
-        const double start = brightness_of(early, contract), end = brightness_of(late, contract);
+        const double start = brightness_of(early, contract), end = brightness_of(late, contract),
+                     same = brightness_of(run_pair(session, contract, size, 1.0F / 32, bright),
+                                          contract);
         constexpr double near = 0.1 * (bright - dark);
-        *found = {.sees_time = early.samples != late.samples,
+        *found = {.makes_numbers = std::isfinite(start) && std::isfinite(end),
+                  .sees_time = early.samples != late.samples,
+                  .is_forward = start < dark + near && end > bright - near && same > bright - near,
                   .is_backward = start > bright - near && end < dark + near};
     });
     return *found;

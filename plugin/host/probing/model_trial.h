@@ -27,9 +27,11 @@ RangeWarning range_warning_on(Model &model, const TrialParameters &parameters,
 
 // What a model makes of a dark frame and a bright one.
 struct PairTrial {
-    bool sees_time = true; // the frame shortly after the first one differs from a late one
-    // The early one is as bright as the second frame, and the late one as dark as the first.
-    bool is_backward = false;
+    bool makes_numbers = true; // no NaN
+    bool sees_time = true;     // the frame shortly after the first one differs from a late one
+    // The early one is as dark as the first frame, the late one as bright as the second, and
+    // between two bright ones is a bright one; or the first two the other way round.
+    bool is_forward = false, is_backward = false;
 };
 
 // Runs an interpolator that takes a time shortly after the first frame and shortly before the

@@ -13,6 +13,15 @@ namespace dnn_torch
 namespace
 {
 
+// The earlier frame is never shown.
+void take_place_of(const FrameItem &earlier, FrameItem &item)
+{
+    item.frame->pts = earlier.frame->pts;
+    if (!item.starts_anew)
+        item.is_cut = earlier.is_cut;
+    item.starts_anew |= earlier.starts_anew;
+}
+
 bool is_segment(const FrameItem &item, const TaskPlan &plan)
 {
     return plan.segments.length != 0 && !item.bypass;
@@ -34,9 +43,16 @@ SharedFrame &frame_at(const FrameItem &item, int distance, Border border)
                           : *item.after[static_cast<size_t>(place - before - 1)];
 }
 
+// For another rate, the last frame waits until it is known whether it will ever be shown.
 void FrameGatherer::add(FrameItem item, std::shared_ptr<const TaskPlan> plan)
 {
-    size_t after = plan->window.after;
+    const bool is_timed = plan->rate.num != 0;
+    const size_t after = plan->window.after + (is_timed ? 1 : 0);
+    if (is_timed && received_.size() > first_ &&
+        item.frame->pts <= received_.back().item.frame->pts) {
+        take_place_of(received_.back().item, item);
+        received_.pop_back();
+    }
     if (plan->window != Window{})
         item.shared = std::make_shared<SharedFrame>(new_reference(item.frame.get()));
     received_.push_back({.item = std::move(item), .plan = std::move(plan)});
@@ -133,7 +149,6 @@ void FrameGatherer::begin_next_segment()
         FrameItem &item = batch_->items[batch_->items.size() - overlap + i];
         shared.push_back(new_reference(item));
         shared.back().strength = item.strength;
-        shared.back().arrival = item.arrival;
         (i < kept ? shared.back() : item).seen_only = true;
     }
     const std::shared_ptr<const TaskPlan> plan = batch_->plan;

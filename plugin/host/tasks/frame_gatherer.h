@@ -24,8 +24,9 @@ SharedFrame &frame_at(const FrameItem &item, int distance, Border border);
 class FrameGatherer
 {
 public:
-    // `item` has no neighbours yet.  Successive frames may have different plans with the same
-    // window; call flush() between plans with different windows.
+    // `item` has no neighbours yet.  If the plan makes another rate, a frame that is not later than
+    // the one before takes its place and its time, as in `fps`.  Successive frames may have
+    // different plans with the same window; call flush() between plans with different windows.
     void add(FrameItem item, std::shared_ptr<const TaskPlan> plan);
 
     // Completes all frames with the neighbours received so far: the stream ends, or the next frame

@@ -7,6 +7,7 @@
 #include "host/frames/frame_duration.h"
 #include "host/probing/interpolator.h"
 #include "interpolate_session.h"
+#include "sample_gathering.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -14,8 +15,11 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace dnn_torch
@@ -24,6 +28,8 @@ namespace
 {
 
 constexpr int most_per_second = 1000;
+// The frames of a job that are references to others.
+constexpr size_t most_references = 4096;
 constexpr int largest_part = 1001000; // as libavutil's for rates
 
 bool is_rate(AVRational rate)
@@ -59,6 +65,37 @@ AVRational usable(AVRational rate, const std::string &text)
     return rate;
 }
 
+// Returns how many results of a long step are made at once: few for memory, and enough that handing
+// them over costs nothing.
+size_t portion_for(int64_t result_bytes)
+{
+    constexpr int64_t most = 16, most_bytes = int64_t{64} << 20;
+    return static_cast<size_t>(
+        std::clamp(most_bytes / std::max<int64_t>(result_bytes, 1), int64_t{1}, most));
+}
+
+// Moves what follows item `first` out of the job, and that item too if nothing of it is scheduled.
+std::unique_ptr<FrameJob> rest_of(FrameJob &job, size_t first)
+{
+    auto rest = std::make_unique<FrameJob>();
+    rest->plan = job.plan;
+    rest->where = job.where;
+    FrameItem &item = job.items[first];
+    if (!item.schedule.moments.empty()) {
+        rest->items.push_back(new_reference(item));
+        FrameItem &more = rest->items.back();
+        more.bypass = item.bypass;
+        more.shared = item.shared;
+        more.after = item.after;
+        more.successor = item.successor;
+        first++;
+    }
+    const auto begin = job.items.begin() + static_cast<ptrdiff_t>(first);
+    std::move(begin, job.items.end(), std::back_inserter(rest->items));
+    job.items.erase(begin, job.items.end());
+    return rest;
+}
+
 int64_t duration_of(const FrameItem &item)
 {
     const int64_t duration = item.frame ? frame_duration(*item.frame) : 0;
@@ -85,6 +122,21 @@ WantedRate wanted_rate(const std::string &fps, const std::string &factor)
     if (!is_rate(wanted.factor))
         refuse("fps", fps, "frames a second above 0, such as 60, 30000/1001 or source*2");
     return wanted;
+}
+
+// No rounding: the whole video's first frame is exactly there.
+std::optional<AVRational> anchor_in(const std::string &text)
+{
+    if (text.empty())
+        return std::nullopt;
+    AVRational anchor = {0, 1};
+    const char *const end = text.data() + text.size();
+    auto parsed = std::from_chars(text.data(), end, anchor.num);
+    if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '/')
+        parsed = std::from_chars(parsed.ptr + 1, end, anchor.den);
+    if (parsed.ec != std::errc() || parsed.ptr != end || anchor.den <= 0)
+        refuse("anchor", text, "seconds, such as 3 or 1001/24000");
+    return anchor;
 }
 
 AVRational rate_for(const WantedRate &wanted, AVRational input)
@@ -152,29 +204,49 @@ NewPlan InterpolateTask::plan(const FrameShape &input, const PlanParameters &par
     plan->window = {.before = 0, .after = 1};
     plan->takes_time = takes_time_;
     plan->takes_one_time = takes_number_;
-    plan->pictures_at_once = made.plan->batch_size;
+    // Models that draw random numbers draw them for each run.
+    plan->pictures_at_once = made.cost.alone ? 1 : made.plan->batch_size;
     const double seconds_between = is_rate(input.frame_rate) ? 1 / av_q2d(input.frame_rate) : 0.04;
     const auto for_each =
         static_cast<size_t>(std::max(1.0, std::ceil(av_q2d(plan->rate) * seconds_between - 1)));
     plan->batch_size = std::max<size_t>(1, batch_size_ / for_each);
     plan->frame_bytes = made.plan->frame_bytes;
+    plan->most_results = std::max({plan->batch_size * for_each, plan->pictures_at_once,
+                                   portion_for(plan->frame_bytes.result)});
     plan->frame_bytes.result *= static_cast<int64_t>(for_each);
     plan->pictures = std::exchange(made.plan, plan);
     return made;
 }
 
-void InterpolateTask::schedule(FrameJob &job)
+// A long step is made in portions, so that its frames are never in memory all at once.
+std::unique_ptr<FrameJob> InterpolateTask::schedule(FrameJob &job)
 {
+    const auto &plan = static_cast<const InterpolatePlan &>(*job.plan);
     if (!clock_->grid)
-        clock_->grid.emplace(job.plan->input.time_base, job.plan->rate);
-    for (FrameItem &item : job.items) {
-        Successor successor = item.successor;
-        if (successor.kind == Successor::Kind::end && successor.pts == AV_NOPTS_VALUE)
-            successor.pts = clock_->grid->place_of(item.frame->pts == AV_NOPTS_VALUE
-                                                       ? item.frame->pts
-                                                       : item.frame->pts + duration_of(item));
-        item.schedule = clock_->grid->next(item.frame->pts, successor);
+        clock_->grid.emplace(plan.input.time_base, plan.rate, wanted_.anchor);
+    size_t room = plan.most_results;
+    for (size_t i = 0; i < job.items.size(); i++) {
+        FrameItem &item = job.items[i];
+        const bool makes = plan.takes_time && !item.bypass && !item.after.empty();
+        if (makes && room == 0)
+            return rest_of(job, i);
+        item.schedule =
+            clock_->grid->next(item.frame->pts, successor_of(item), makes ? room : most_references);
+        room -= makes ? item.schedule.moments.size() : 0;
+        if (!item.schedule.is_whole)
+            return rest_of(job, i);
     }
+    return nullptr;
+}
+
+Successor InterpolateTask::successor_of(const FrameItem &item) const
+{
+    Successor successor = item.successor;
+    if (successor.kind == Successor::Kind::end && successor.pts == AV_NOPTS_VALUE)
+        successor.pts = clock_->grid->place_of(item.frame->pts == AV_NOPTS_VALUE
+                                                   ? item.frame->pts
+                                                   : item.frame->pts + duration_of(item));
+    return successor;
 }
 
 void InterpolateTask::complete(FrameItem &item)
@@ -186,7 +258,7 @@ void InterpolateTask::complete(FrameItem &item)
         item.results[i]->pts = moments[i].pts;
         set_frame_duration(*item.results[i], 1);
         // Or captions would be shown twice.
-        if (i > 0)
+        if (i > 0 || item.schedule.continues)
             av_frame_remove_side_data(item.results[i].get(), AV_FRAME_DATA_A53_CC);
     }
     item.results = clock_->held.pass(item.schedule, std::move(item.results));

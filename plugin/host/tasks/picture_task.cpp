@@ -95,8 +95,8 @@ void PicturePlan::read(const FrameJob &job, FrameItem &item, const Images &image
         read_frame(item.frame.get(), own, index);
     for (const ExtraPicture &picture : extra) {
         const Images part = channels_of(images, picture.first, picture.channels);
-        if (picture.between)
-            fill_planes(static_cast<float>(item.between), part, index);
+        if (picture.is_plane())
+            fill_plane(picture, item.between, images, index);
         else if (picture.frame)
             copy_planes(planes_of(job, item, *picture.frame), 0, 0, part, index);
         else
@@ -201,7 +201,7 @@ std::vector<ExtraPad> PictureTask::extra_pads() const
 {
     std::vector<ExtraPad> pads;
     for (const PictureInput &picture : contract_.pictures)
-        if (!picture.frame && !picture.between)
+        if (!picture.frame && !picture.is_plane())
             pads.push_back({.name = picture.name, .formats = formats_of_extra(picture)});
     return pads;
 }

@@ -11,6 +11,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -21,9 +22,9 @@ int64_t RateGrid::place_of(int64_t pts) const
                             static_cast<AVRounding>(AV_ROUND_NEAR_INF | AV_ROUND_PASS_MINMAX));
 }
 
-RateGrid::Wide RateGrid::time_of_output(int64_t pts) const
+RateGrid::Wide RateGrid::time_of_output(Wide pts) const
 {
-    return (Wide{pts} - first_output_) * rate_.den * time_base_.den;
+    return (pts - first_output_) * rate_.den * time_base_.den;
 }
 
 RateGrid::Wide RateGrid::time_of_input(int64_t pts) const
@@ -32,7 +33,7 @@ RateGrid::Wide RateGrid::time_of_input(int64_t pts) const
 }
 
 // Whether the output still shows the frame of that timestamp, or is between it and the next one.
-bool RateGrid::is_before(int64_t output, int64_t pts, const Successor &successor) const
+bool RateGrid::is_before(Wide output, int64_t pts, const Successor &successor) const
 {
     if (successor.kind == Successor::Kind::end)
         return output < std::max(successor.pts, limit_);
@@ -44,26 +45,43 @@ bool RateGrid::is_before(int64_t output, int64_t pts, const Successor &successor
     return time < end;
 }
 
-Schedule RateGrid::next(int64_t pts, const Successor &successor)
+// A part of a video begins with the first output of the whole that is not before its first frame.
+void RateGrid::begin(int64_t pts)
+{
+    first_ = latest_ = pts;
+    if (anchor_)
+        first_ = av_rescale_q(anchor_->num, {1, anchor_->den}, time_base_);
+    if (anchor_ && av_compare_ts(first_, time_base_, anchor_->num, {1, anchor_->den}) != 0)
+        throw Error(AVERROR(EINVAL), "anchor is no time of a frame of this video");
+    first_output_ = next_output_ = place_of(first_);
+    const Wide interval = Wide{rate_.den} * time_base_.den, time = time_of_input(pts);
+    if (time > 0)
+        next_output_ += static_cast<int64_t>((time + interval - 1) / interval);
+}
+
+Schedule RateGrid::next(int64_t pts, const Successor &successor, size_t most)
 {
     if (pts == AV_NOPTS_VALUE)
         pts = latest_;
-    Schedule schedule;
-    schedule.is_last = successor.kind == Successor::Kind::end;
+    Schedule schedule = {.continues = std::exchange(is_midway_, false)};
+    const bool is_end = successor.kind == Successor::Kind::end;
+    schedule.is_last = is_end;
     if (pts == AV_NOPTS_VALUE)
         return schedule;
-    if (first_ == AV_NOPTS_VALUE) {
-        first_ = latest_ = pts;
-        first_output_ = next_output_ = place_of(pts);
-    }
+    if (first_ == AV_NOPTS_VALUE)
+        begin(pts);
     latest_ = std::max(latest_, pts);
     const Wide begin = time_of_input(pts), end = time_of_input(successor.pts);
+    if (is_before(Wide{next_output_} + most_moments, pts, successor))
+        throw Error(AVERROR(EINVAL),
+                    concat("after the frame at ", av_rescale_q(pts, time_base_, {1, 1}),
+                           " s comes none for longer than ", most_moments,
+                           " frames of the output; if that is so, cut the stream there"));
     for (; is_before(next_output_, pts, successor); next_output_++) {
-        if (schedule.moments.size() == most_moments)
-            throw Error(AVERROR(EINVAL),
-                        concat("after the frame at ", av_rescale_q(pts, time_base_, {1, 1}),
-                               " s comes none for longer than ", most_moments,
-                               " frames of the output; if that is so, cut the stream there"));
+        if (schedule.moments.size() == most) {
+            is_midway_ = true;
+            break;
+        }
         const Wide time = time_of_output(next_output_);
         const bool is_between = successor.kind == Successor::Kind::frame && time > begin;
         schedule.moments.push_back(
@@ -72,8 +90,10 @@ Schedule RateGrid::next(int64_t pts, const Successor &successor)
                              : 0});
     }
     if (successor.pts != AV_NOPTS_VALUE)
-        limit_ = std::max(limit_, schedule.is_last ? successor.pts : place_of(successor.pts));
+        limit_ = std::max(limit_, is_end ? successor.pts : place_of(successor.pts));
     schedule.limit = limit_;
+    schedule.is_whole = !is_midway_;
+    schedule.is_last = is_end && !is_midway_;
     return schedule;
 }
 

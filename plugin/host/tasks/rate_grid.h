@@ -16,6 +16,7 @@ extern "C" {
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -47,19 +48,26 @@ struct Schedule {
     std::vector<Moment> moments;
     int64_t limit = INT64_MIN; // frames before it are sure to go out, see HeldBack
     bool is_last = false;
+    bool is_whole = true;   // otherwise the same frame has more of them, see next()
+    bool continues = false; // some have gone before
 };
 
 // Belongs to one thread.
 class RateGrid
 {
 public:
-    // Timestamps that come in are in `time_base`.
-    RateGrid(AVRational time_base, AVRational rate) : time_base_(time_base), rate_(rate) {}
+    // Timestamps that come in are in `time_base`.  `anchor`, in seconds, is the time of the first
+    // frame of a video that this stream is a part of.
+    RateGrid(AVRational time_base, AVRational rate, std::optional<AVRational> anchor = {})
+        : time_base_(time_base), rate_(rate), anchor_(anchor)
+    {
+    }
 
     // Takes the next frame that came in.  Frames before the first with a timestamp do not go out.
-    // A later one without a timestamp takes the place of the frame before it.  Throws Error if more
-    // than `most_moments` would go out for it: a timestamp is wrong, and memory would end.
-    Schedule next(int64_t pts, const Successor &successor);
+    // A later one without a timestamp takes the place of the frame before it.  If more than `most`
+    // go out for it, the schedule is not whole: call it again with the same frame.  Throws Error if
+    // there would be more than `most_moments` in all: a timestamp is wrong.
+    Schedule next(int64_t pts, const Successor &successor, size_t most = most_moments);
     static constexpr size_t most_moments = 200000;
 
     // Returns the latest timestamp that came in; AV_NOPTS_VALUE before the first.
@@ -72,14 +80,17 @@ private:
     using Wide = __int128;
 
     // In units in which both a timestamp and a multiple of 1/rate are whole, from the first frame.
-    Wide time_of_output(int64_t pts) const;
+    Wide time_of_output(Wide pts) const;
     Wide time_of_input(int64_t pts) const;
-    bool is_before(int64_t output, int64_t pts, const Successor &successor) const;
+    void begin(int64_t pts);
+    bool is_before(Wide output, int64_t pts, const Successor &successor) const;
 
     const AVRational time_base_, rate_;
+    const std::optional<AVRational> anchor_;
     int64_t first_ = AV_NOPTS_VALUE, latest_ = AV_NOPTS_VALUE; // in time_base_
     int64_t first_output_ = 0, next_output_ = 0;               // in 1/rate
     int64_t limit_ = INT64_MIN;
+    bool is_midway_ = false; // in the moments of a frame
 };
 
 // Holds back the last result until it is sure that `fps` would make it: the end may come before.

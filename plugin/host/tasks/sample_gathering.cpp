@@ -92,6 +92,8 @@ std::shared_ptr<const Samples> gathered(Task &task, const FrameShape &input,
 FrameItem new_reference(const FrameItem &item)
 {
     FrameItem result = item_of(guarded_reference(item.frame), item.number);
+    result.arrival = item.arrival;
+    result.seed = item.seed;
     for (const FramePointer &extra : item.extra)
         result.extra.push_back(guarded_reference(extra));
     return result;

@@ -262,8 +262,9 @@ public:
 
     // Returns whether the frame bypasses the model although the timeline does not exclude it.
     virtual bool skips(const FrameItem &) { return false; }
-    // Called before a job goes to the workers.
-    virtual void schedule(FrameJob &) {}
+    // Called before a job goes to the workers.  Returns a job with what is too much for this one,
+    // to be scheduled and submitted later, or null.
+    virtual std::unique_ptr<FrameJob> schedule(FrameJob &) { return nullptr; }
     // Completes a frame and its results before they go out.  Sessions give each result the time and
     // duration of its frame; a task of another rate stamps results here, in output_for()'s time
     // base.  Throws Error.

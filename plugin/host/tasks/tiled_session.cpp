@@ -125,8 +125,11 @@ void TiledSession::read_tile(const FrameJob &job, const Images &input, const Til
         else
             plan_.read_frame(window, own, index);
         read_extra(job, picture, part, {.x = across.start, .y = down.start, .size = inside}, index);
-        pad_picture(input, index++, inside,
-                    plan_.contract.sizes.padding.value_or(Padding::reflect));
+        pad_picture(input, index, inside, plan_.contract.sizes.padding.value_or(Padding::reflect));
+        for (const ExtraPicture &extra : plan_.extra)
+            if (extra.is_plane())
+                fill_plane(extra, picture.item->between, input, index);
+        index++;
     }
 }
 
@@ -135,10 +138,8 @@ void TiledSession::read_extra(const FrameJob &job, const Picture &picture, const
 {
     for (const ExtraPicture &extra : plan_.extra) {
         const Images channels = channels_of(part, extra.first, extra.channels);
-        if (extra.between) {
-            fill_planes(static_cast<float>(picture.item->between), channels, index);
+        if (extra.is_plane())
             continue;
-        }
         if (extra.frame) {
             copy_planes(plan_.planes_of(job, *picture.item, *extra.frame), region.x, region.y,
                         channels, index);
