@@ -4,7 +4,7 @@
 #include "traits.h"
 
 #include "graph_checks.h"
-#include "known_values.h"
+#include "graph_walk.h"
 #include "list_conversion.h"
 #include "operator_traits.h"
 
@@ -19,7 +19,6 @@ namespace engine_torch
 namespace
 {
 
-using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
@@ -77,12 +76,12 @@ bool holds_tensor(const c10::TypePtr &type)
 }
 
 // Follows memory and samples through the graph until nothing new is found.
-class Flow
+class Flow final : GraphWalk
 {
 public:
     Flow(const Module &module, const std::shared_ptr<Graph> &graph,
          const std::set<size_t> &pictures)
-        : graph_(graph), known_(module, *graph)
+        : GraphWalk(module, graph)
     {
         for (size_t i = 0; i < graph->inputs().size(); i++)
             mark(graph->inputs()[i], marks_of_argument(*graph->inputs()[i], pictures.count(i) > 0));
@@ -90,10 +89,7 @@ public:
 
     Traits follow()
     {
-        do {
-            changed_ = false;
-            walk(*graph_->block());
-        } while (changed_);
+        follow_all();
         return traits_;
     }
 
@@ -107,33 +103,17 @@ private:
         return is_tensor(argument) ? picture : pictures_inside;
     }
 
-    unsigned marks_of(const Value *value) const
-    {
-        const auto found = marks_.find(value);
-        return found == marks_.end() ? 0 : found->second;
-    }
-
     void mark(const Value *value, unsigned marks)
     {
         if (!has_memory(*value))
             marks &= ~memory;
-        unsigned &all = marks_[value];
-        changed_ = changed_ || (all | marks) != all;
-        all |= marks;
+        GraphWalk::mark(value, marks);
     }
 
     void mark_outputs(const Node &node, unsigned marks)
     {
         for (const Value *output : node.outputs())
             mark(output, marks);
-    }
-
-    unsigned marks_of_inputs(const Node &node) const
-    {
-        unsigned marks = 0;
-        for (const Value *input : node.inputs())
-            marks |= marks_of(input);
-        return marks;
     }
 
     // Returns the marks of an element of a container.  Once something was put into one container,
@@ -177,6 +157,8 @@ private:
         traits_.branches_on_data = traits_.branches_on_data || (marks & of_samples);
     }
 
+    void decide(const Node & /*node*/, unsigned marks) override { branch_on(marks); }
+
     // Assumes all effects, because those of the node are unknown.
     void assume_the_worst(const Node &node)
     {
@@ -194,13 +176,7 @@ private:
 
     // ---- the walk
 
-    void walk(const Block &block)
-    {
-        for (const Node *node : block.nodes())
-            visit(*node);
-    }
-
-    void visit(const Node &node)
+    void visit(const Node &node) override
     {
         switch (node.kind()) {
         case prim::Constant:
@@ -280,45 +256,15 @@ private:
         });
     }
 
-    void copy_marks(const auto &from, const auto &to)
-    {
-        for (size_t i = 0; i < to.size(); i++)
-            mark(to[i], marks_of(from[i]));
-    }
-
-    void choose(const Node &node)
-    {
-        const auto truth = known_.truth_of(node.input());
-        if (!truth)
-            branch_on(marks_of(node.input()));
-        for (size_t i = 0; i < 2; i++) {
-            if (truth && *truth != (i == 0))
-                continue;
-            const Block *block = node.blocks().at(i);
-            walk(*block);
-            copy_marks(block->outputs(), node.outputs());
-        }
-    }
-
-    // The node's inputs are the most iterations, whether to begin, and the loop-carried values.
-    void repeat(const Node &node)
-    {
-        const Block *body = node.blocks().at(0);
-        branch_on(marks_of(node.inputs().at(0)) | marks_of(node.inputs().at(1)));
-        copy_marks(node.inputs().slice(2), body->inputs().slice(1));
-        copy_marks(node.inputs().slice(2), node.outputs());
-        walk(*body);
-        branch_on(marks_of(body->outputs().at(0)));
-        copy_marks(body->outputs().slice(1), body->inputs().slice(1));
-        copy_marks(body->outputs().slice(1), node.outputs());
-    }
+    void carry(const Value *from, const Value *to) override { mark(to, marks_of(from)); }
 
     // At the end of a `with`, the body has more inputs than the node: they are None.
     void follow(const Node &node, const Graph &body)
     {
         if (body.inputs().size() < node.inputs().size())
             return assume_the_worst(node);
-        copy_marks(node.inputs(), body.inputs().slice(0, node.inputs().size()));
+        for (size_t i = 0; i < node.inputs().size(); i++)
+            carry(node.inputs()[i], body.inputs()[i]);
         walk(*body.block());
         for (const Value *output : body.outputs())
             mark_outputs(node, marks_of(output));
@@ -454,12 +400,8 @@ private:
         return depends ? unsigned{of_samples} : 0;
     }
 
-    const std::shared_ptr<Graph> graph_;
-    const KnownValues known_;
-    std::map<const Value *, unsigned> marks_;
     std::map<const Node *, std::shared_ptr<Graph>> bodies_; // code outside the graph
     unsigned stored_ = 0; // marks of the memory that was put into containers
-    bool changed_ = false;
     Traits traits_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "warning_flags.h"
 
+#include "graph_checks.h"
 #include "known_values.h"
 
 #include <algorithm>
@@ -29,7 +30,16 @@ struct Places {
 class FlagFinder
 {
 public:
-    explicit FlagFinder(const Block &block) { collect(block); }
+    explicit FlagFinder(const Block &block)
+    {
+        for (const Node *node : nodes_in(block)) {
+            if (node->kind() == c10::prim::GetAttr)
+                places_[node->s(c10::attr::name)].reads.push_back(node);
+            if (node->kind() == c10::prim::SetAttr)
+                places_[node->s(c10::attr::name)].sets.push_back(node);
+            has_fork_ = has_fork_ || node->hasAttribute(c10::attr::Subgraph);
+        }
+    }
 
     // False if there is code outside the graph, which may read a flag.
     bool sees_all() const { return !has_fork_; }
@@ -47,19 +57,6 @@ public:
     }
 
 private:
-    void collect(const Block &block)
-    {
-        for (const Node *node : block.nodes()) {
-            if (node->kind() == c10::prim::GetAttr)
-                places_[node->s(c10::attr::name)].reads.push_back(node);
-            if (node->kind() == c10::prim::SetAttr)
-                places_[node->s(c10::attr::name)].sets.push_back(node);
-            has_fork_ = has_fork_ || node->hasAttribute(c10::attr::Subgraph);
-            for (const Block *inner : node->blocks())
-                collect(*inner);
-        }
-    }
-
     static std::optional<bool> constant_of(const Value *value)
     {
         const auto constant = torch::jit::toIValue(value);

@@ -3,17 +3,16 @@
 
 #include "wide_interpolation.h"
 
+#include "graph_checks.h"
 #include "operator_traits.h"
 
 #include <string_view>
-#include <vector>
 
 namespace engine_torch
 {
 namespace
 {
 
-using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
@@ -23,16 +22,6 @@ bool mixes_samples(const Node &node)
 {
     const std::string_view name = node.kind().toQualString();
     return interpolates(name) && name.find("nearest") == name.npos;
-}
-
-void find_interpolations(Block &block, std::vector<Node *> &found)
-{
-    for (Node *node : block.nodes()) {
-        if (mixes_samples(*node))
-            found.push_back(node);
-        for (Block *inner : node->blocks())
-            find_interpolations(*inner, found);
-    }
 }
 
 Value *as_floats(Graph &graph, Value *samples)
@@ -62,10 +51,9 @@ void widen(Node *node)
 
 void interpolate_in_floats(const torch::jit::Module &frozen)
 {
-    std::vector<Node *> found;
-    find_interpolations(*frozen.get_method("forward").graph()->block(), found);
-    for (Node *node : found)
-        widen(node);
+    for (Node *node : nodes_in(*frozen.get_method("forward").graph()->block()))
+        if (mixes_samples(*node))
+            widen(node);
 }
 
 } // namespace engine_torch
