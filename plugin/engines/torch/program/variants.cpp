@@ -13,8 +13,8 @@
 #include "engines/torch/machine/run_scope.h"
 #include "forks.h"
 #include "graph_checks.h"
+#include "rewrites.h"
 #include "states.h"
-#include "wide_interpolation.h"
 
 #include <algorithm>
 #include <array>
