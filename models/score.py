@@ -159,14 +159,18 @@ def denoise(scorer, nets):
             show(net, scorer.by_model(source, clip, net), best)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", choices=["upscale", "denoise"])
-    parser.add_argument("nets", nargs="*", help="files of --models; all for the task unless told")
+def parser_of(description, tasks, frames, limit=None):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("task", choices=tasks)
+    parser.add_argument("nets", nargs="*", help="files of --models; all for the task by default")
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--build", default=os.environ.get("BUILD_DIR", "build"))
-    parser.add_argument("--frames", type=int, default=30)
-    options = parser.parse_args()
+    parser.add_argument("--frames", type=int, default=frames, help=limit)
+    return parser
+
+
+def main():
+    options = parser_of(__doc__.splitlines()[0], ["upscale", "denoise"], 30).parse_args()
     photographs.fetch("opencv-doc")
     with tempfile.TemporaryDirectory() as folder:
         scorer = Scorer(options, folder)

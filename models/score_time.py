@@ -8,10 +8,8 @@ footage is that of Debian's opencv-doc, from which no net has learned. Clips go 
 program as samples without times, so that none drops or doubles a frame.
 """
 
-import argparse
 import itertools
 import math
-import os
 import pathlib
 import re
 import subprocess
@@ -22,7 +20,7 @@ import torch
 from torch.nn import functional as F
 
 import photographs
-from score import EXACTLY, FOOTAGE, MODELS, settings_of, show
+from score import EXACTLY, FOOTAGE, parser_of, settings_of, show
 
 SIDES = 320, 240
 CLIPS = {
@@ -214,13 +212,8 @@ def interpolate(scorer, clip, nets):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", choices=["denoise", "interpolate"])
-    parser.add_argument("nets", nargs="*", help="files of --models; all for the task unless told")
-    parser.add_argument("--models", default=MODELS)
-    parser.add_argument("--build", default=os.environ.get("BUILD_DIR", "build"))
-    parser.add_argument("--frames", type=int, default=40,
-                        help="not below 34: atadenoise would hang")
+    parser = parser_of(__doc__.splitlines()[0], ["denoise", "interpolate"], 40,
+                       "not below 34: atadenoise would hang")
     parser.add_argument("--nets-only", action="store_true", help="leaves out ffmpeg's filters")
     parser.add_argument("--clips", nargs="*", default=list(CLIPS))
     options = parser.parse_args()

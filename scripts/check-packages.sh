@@ -253,13 +253,13 @@ refused_beside()
     dpkg-deb --root-owner-group --build "$temporary/other" "$other" >/dev/null
     ! apt_in_clean --simulate install ./tmp/packages/other.deb \
         "./tmp/packages/$(basename "$package")" >"$temporary/refused" 2>&1 ||
-        die "the package can be installed beside $1 $2"
+        die "the package can be installed together with $1 $2"
     grep -qE "(Depends|Conflicts): $1" "$temporary/refused" || {
         cat "$temporary/refused"
         die "that is not about $1"
     }
     rm "$other"
-    echo "not to be installed beside $1 $2"
+    echo "not to be installed together with $1 $2"
 }
 
 check_refusals()

@@ -10,7 +10,7 @@
 #   --patched       builds the suite's FFmpeg with patches/ and runs the golden
 #                   tests with it too, without LD_PRELOAD
 #   --patched-only  that alone, and the fault tests as well
-#   MESON_OPTION    for meson setup, beside -Dtorch=enabled
+#   MESON_OPTION    for meson setup, in addition to -Dtorch=enabled
 #   DNN_TORCH_PATCHED_DIR  where that build is kept (out/patched-ffmpeg)
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"

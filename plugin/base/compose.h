@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Concatenates texts.  Any thread.
+// Concatenates texts, and puts counts into words.  Any thread.
 #pragma once
 
 #include <concepts>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -60,6 +61,32 @@ template <class Items> std::string joined(const Items &items, std::string_view b
 inline std::string version_text(unsigned version)
 {
     return concat(version >> 16, ".", version >> 8 & 255, ".", version & 255);
+}
+
+// Returns "1 frame", "2 frames".  `many` is the plural, if it does more than add an s.
+std::string counted(std::integral auto count, std::string_view noun, std::string_view many = {})
+{
+    if (count == 1)
+        return concat("1 ", noun);
+    return many.empty() ? concat(count, " ", noun, "s") : concat(count, " ", many);
+}
+
+inline std::string counted_classes(std::integral auto count)
+{
+    return counted(count, "class", "classes");
+}
+
+// Returns "512 bytes", "1.5 KiB", "234 MiB".
+inline std::string bytes_in_words(double bytes)
+{
+    constexpr const char *units[] = {"bytes", "KiB", "MiB", "GiB"};
+    constexpr int last = 3;
+    int unit = 0;
+    for (; bytes >= 1024 && unit < last; unit++)
+        bytes /= 1024;
+    char text[32];
+    snprintf(text, sizeof(text), "%.*f %s", unit && bytes < 100 ? 1 : 0, bytes, units[unit]);
+    return text;
 }
 
 } // namespace dnn_torch

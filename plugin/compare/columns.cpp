@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "columns.h"
 
-#include "base/byte_count.h"
 #include "base/compose.h"
-#include "base/counted.h"
 #include "base/json.h"
 #include "model_tool/command_line.h"
 

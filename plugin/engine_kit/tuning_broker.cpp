@@ -5,7 +5,7 @@
 
 #include "content_hash.h"
 #include "tuning_cache.h"
-#include "tuning_folder.h"
+#include "tuning_record.h"
 
 #include <cerrno>
 #include <charconv>

@@ -6,7 +6,7 @@
 #include "content_hash.h"
 #include "fork_safety.h"
 #include "tuning_broker.h"
-#include "tuning_folder.h"
+#include "tuning_record.h"
 
 #include <fstream>
 #include <map>

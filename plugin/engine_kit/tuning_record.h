@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// What tuning found out about a model, and its text form.  Needs no LibTorch.
+// What tuning found out about a model, its text form, and the folder that keeps it.  Needs no
+// LibTorch.
 #pragma once
 
 #include <cstddef>
@@ -36,5 +37,11 @@ std::string text_of(const TuningRecord &record, const std::string &line);
 
 // Returns nullopt if the text is not a record for `line`, or if the record makes no sense.
 std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line);
+
+// Returns the text that an earlier write_to_folder() kept for that line, or "".
+std::string read_from_folder(const std::string &line);
+
+// Does nothing if there is no such folder.  It is no failure if it cannot be written to.
+void write_to_folder(const std::string &line, const std::string &text);
 
 } // namespace engine_torch

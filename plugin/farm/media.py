@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import threading

@@ -17,7 +17,6 @@ import tempfile
 import time
 from fractions import Fraction
 
-import arguments
 import chain as chains
 import joining
 import media

@@ -3,7 +3,6 @@
 
 #include "bars.h"
 
-#include "bar_figures.h"
 #include "base/terminal.h"
 
 #include <algorithm>
@@ -19,6 +18,13 @@ namespace dnn_torch
 {
 namespace
 {
+
+std::string with_two_digits(double number)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%.2f", number);
+    return text;
+}
 
 constexpr size_t shortest_bar = 8, longest_bar = 60;
 
@@ -92,6 +98,35 @@ std::string bars_as_text(const std::vector<Bar> &bars, const BarPlace &place)
                 "  " + spaces_after(widths.time, time) + time + "\n";
     }
     return text;
+}
+
+double fastest(const std::vector<Bar> &bars)
+{
+    double most = 0;
+    for (const Bar &bar : bars)
+        most = std::max(most, bar.frames_per_second);
+    return most;
+}
+
+double share_of(const Bar &bar, double most)
+{
+    return most > 0 && bar.frames_per_second > 0 ? bar.frames_per_second / most : 0;
+}
+
+std::string rate_of(const Bar &bar)
+{
+    return with_two_digits(std::max(bar.frames_per_second, 0.0)) + " frames/s";
+}
+
+std::string time_of(const Bar &bar)
+{
+    return bar.frames_per_second > 0 ? with_two_digits(1000 / bar.frames_per_second) + " ms" : "-";
+}
+
+size_t columns_of(std::string_view text)
+{
+    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) >> 6) != 2; };
+    return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins));
 }
 
 } // namespace dnn_torch

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dnn_torch
@@ -41,5 +42,18 @@ struct BarChart {
 // Returns a whole SVG file.  Texts may contain anything.  It is readable on light and dark pages:
 // its background follows the reader's colour scheme.
 std::string bars_as_svg(const BarChart &chart);
+
+// Returns the highest rate of all bars; 0 if there is none.
+double fastest(const std::vector<Bar> &bars);
+
+// Returns the bar's length relative to the longest, from 0 to 1.
+double share_of(const Bar &bar, double most);
+
+// Return "27.52 frames/s", and the time per frame at that rate: "36.34 ms", or "-" if it is 0.
+std::string rate_of(const Bar &bar);
+std::string time_of(const Bar &bar);
+
+// Returns how many columns a UTF-8 text takes, if each character takes one.
+size_t columns_of(std::string_view text);
 
 } // namespace dnn_torch

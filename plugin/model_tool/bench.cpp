@@ -3,7 +3,7 @@
 
 // dnn-torch bench: measures frames per second by precision, workers and threads, and prints them as
 // a table and as bars.
-#include "base/counted.h"
+#include "base/compose.h"
 #include "bench_report.h"
 #include "bench_task.h"
 #include "frame_rate.h"

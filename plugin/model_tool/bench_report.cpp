@@ -13,7 +13,7 @@
 //   error         null; if nothing could be measured, the reason: then only model and error exist
 #include "bench_report.h"
 
-#include "base/counted.h"
+#include "base/compose.h"
 #include "base/json.h"
 #include "base/terminal.h"
 #include "progress.h"

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bench_task.h"
 
-#include "classifier_facts.h"
-#include "detector_facts.h"
 #include "host/probing/model_contract.h"
 #include "host/tasks/classify_task.h"
 #include "host/tasks/detect_task.h"
 #include "host/tasks/picture_task.h"
+#include "kind.h"
 #include "probed_contract.h"
 
 #include <utility>

@@ -3,8 +3,6 @@
 
 // dnn-torch contract: prints what a model's tensors mean, as a file to edit (docs/contract.md).
 #include "base/terminal.h"
-#include "classifier_facts.h"
-#include "detector_facts.h"
 #include "kind.h"
 #include "model_commands.h"
 #include "probed_contract.h"

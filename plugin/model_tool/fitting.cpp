@@ -3,6 +3,7 @@
 #include "fitting.h"
 
 #include "base/compose.h"
+#include "base/json.h"
 #include "frame_rate.h"
 #include "host/model/contract_fields.h"
 #include "host/probing/model_trial.h"

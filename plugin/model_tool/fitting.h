@@ -4,11 +4,11 @@
 // How the filter would adapt frames of any size to a model: by padding, by scaling, in tiles.
 #pragma once
 
-#include "base/json.h"
 #include "host/probing/range_warning.h"
 #include "host/tiling/picture_fit.h"
 #include "subject.h"
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -36,7 +36,7 @@ std::string padding_in_words(const Fitting &fitting, const Contract &contract);
 std::string tiles_in_words(const Fitting &fitting, const Contract &contract);
 
 // The same as JSON.
-json::Value padding_as_json(const Fitting &fitting, const Contract &contract);
-json::Value tiles_as_json(const Fitting &fitting, const Contract &contract);
+nlohmann::ordered_json padding_as_json(const Fitting &fitting, const Contract &contract);
+nlohmann::ordered_json tiles_as_json(const Fitting &fitting, const Contract &contract);
 
 } // namespace dnn_torch

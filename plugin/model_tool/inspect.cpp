@@ -33,14 +33,10 @@
 //                     labels (empty: not known)
 //   classifier        of a model for dnn_torch_classify: takes, classes, labels, like a detector's
 //   command           a command line that uses the model
-#include "base/byte_count.h"
 #include "base/compose.h"
-#include "base/counted.h"
 #include "base/json.h"
 #include "base/terminal.h"
-#include "classifier_facts.h"
 #include "command_line.h"
-#include "detector_facts.h"
 #include "fitting.h"
 #include "host/model/contract_inputs.h"
 #include "host/tasks/held_frames.h"

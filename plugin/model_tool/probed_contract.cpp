@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "probed_contract.h"
 
+#include "base/json.h"
 #include "host/model/contract_fields.h"
 #include "host/model/contract_inputs.h"
 #include "host/probing/model_contract.h"

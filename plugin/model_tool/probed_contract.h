@@ -4,10 +4,10 @@
 // A model's contract, completed by trying the model.
 #pragma once
 
-#include "base/json.h"
 #include "host/model/contract.h"
 #include "subject.h"
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ std::string origin_of(const std::string &field, const Contract &contract);
 std::vector<std::string> fields_in_words(const Contract &contract);
 
 // Returns {"scale": {"value": 4, "origin": "architecture"}, "input": {...}, "output": {...}}.
-json::Value with_origins(const Contract &contract);
+nlohmann::ordered_json with_origins(const Contract &contract);
 
 // Returns the text of a contract's file.  Leaves out fields of the output that equal the input's.
 std::string file_of(const Contract &contract);

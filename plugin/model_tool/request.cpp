@@ -104,7 +104,7 @@ constexpr Option own_options[] = {
      .commands = "inspect bench contract convert"},
     {.name = "force",
      .value = nullptr,
-     .help = "replaces OUT, and the contract beside it",
+     .help = "replaces OUT, and the contract next to it",
      .set = [](Request &request, const std::string &) { request.force = true; },
      .commands = "convert"},
     {.name = "isolate",

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Bars in SVG.  Replaces characters that XML does not allow.
-#include "bar_figures.h"
 #include "bars.h"
 #include "base/terminal.h"
 

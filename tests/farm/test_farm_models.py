@@ -241,7 +241,7 @@ def test_what_has_no_cut_is_refused(module, options, words, tmp_path):
     assert re.search(words, line)
 
 
-def test_jumps_of_times_are_refused(tmp_path):
+def test_jumps_of_times_of_windows_are_refused(tmp_path):
     """A slice learns the usual interval anew."""
     source = clip(tmp_path, "in.mkv", 40, "25", "-vf", "setpts='N+gte(N,20)*50'", "-enc_time_base", "1/25")
     chain = f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1"

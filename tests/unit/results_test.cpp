@@ -7,7 +7,6 @@
 #include "host/findings/metadata.h"
 #include "host/findings/side_data.h"
 #include "host/model/label_lists.h"
-#include "host/model/labels.h"
 
 #include <cmath>
 #include <cstring>

@@ -3,7 +3,6 @@
 #include "tensor_view.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "base/terminal.h"
 #include "host/error.h"
 

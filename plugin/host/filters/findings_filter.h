@@ -6,14 +6,26 @@
 
 #include "filter_table.h"
 #include "host/tasks/findings_step.h"
-#include "results_options.h"
+#include "options.h"
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace dnn_torch
 {
+
+// A group like those in options.h.
+struct ResultsSettings {
+    int every;
+    int track; // a Tracking
+    int boxes; // an EarlierBoxes
+    int masks; // a ShownMasks
+    int metadata;
+    char *destination;
+    int format; // a RecordFormat
+};
 
 // The private data of such a filter begins with it.
 struct FindingsData {
@@ -42,5 +54,10 @@ int change_parameter(AVFilterContext *ctx, const char *option, const char *value
 
 // Returns the step that all tasks of the instance share.  Throws Error.
 std::shared_ptr<FindingsStep> open_step(AVFilterContext *ctx);
+
+OptionTable results_options(size_t offset);
+
+// `source` names the origin of boxes in the side data: "dnn_torch_detect: FILE".
+FindingsSettings request_of(const ResultsSettings &settings, std::string source);
 
 } // namespace dnn_torch

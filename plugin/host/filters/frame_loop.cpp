@@ -3,7 +3,7 @@
 #include "frame_loop.h"
 
 #include "host/libavfilter/version_differences.h"
-#include "host/tasks/recording_task.h"
+#include "host/tasks/task.h"
 #include "host/workers/engine_call.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "model_opener.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "devices/cpu.h"
 #include "host/error.h"
 #include "host/model/engine_choice.h"
@@ -97,7 +96,7 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
             .why_device = choice.why,
             .engine = std::move(where),
             .numbers = std::move(numbers),
-            .remark = std::move(engine.remark)};
+            .why_here = std::move(engine.why_here)};
 }
 
 Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
@@ -179,8 +178,8 @@ void ModelOpener::open(const ModelRequest &request)
     if (!opened.why_device.empty())
         av_log(ctx_, AV_LOG_INFO, "%s\n", opened.why_device.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());
-    if (!opened.remark.empty())
-        av_log(ctx_, AV_LOG_VERBOSE, "%s\n", opened.remark.c_str());
+    if (!opened.why_here.empty())
+        av_log(ctx_, AV_LOG_VERBOSE, "%s\n", opened.why_here.c_str());
     if (!opened.findings.warning.empty())
         av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.warning.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());

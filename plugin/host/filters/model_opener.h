@@ -43,7 +43,7 @@ struct OpenedModel {
     std::string why_device; // may be empty
     std::string engine;     // its name and version, and in which process it runs
     std::string numbers;    // what the model's numbers mean, if known; may be empty
-    std::string remark;     // why it runs in this process; may be empty
+    std::string why_here;   // why it runs in this process; may be empty
 };
 
 // Opens models and plans their runs, on any thread.  A copy may outlive the filter.

@@ -3,7 +3,6 @@
 #include "run_log.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "devices/peak.h"
 #include "host/error.h"
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stats_file.h"
 
-#include "base/no_pipe_signal.h"
 #include "base/open_files.h"
 #include "host/error.h"
 

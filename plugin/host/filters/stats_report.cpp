@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stats_report.h"
 
-#include "base/counted.h"
+#include "base/compose.h"
 #include "base/json.h"
 
 #include <cstdio>

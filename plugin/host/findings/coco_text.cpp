@@ -6,7 +6,6 @@
 // then.
 #include "base/compose.h"
 #include "base/json.h"
-#include "classes_value.h"
 #include "record_text.h"
 #include "text.h"
 

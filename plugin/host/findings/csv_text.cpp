@@ -52,17 +52,6 @@ std::string classes_text(const std::vector<LabelScore> &classes)
     return text;
 }
 
-std::string key_points_text(const std::vector<KeyPoint> &points)
-{
-    std::string text;
-    for (const KeyPoint &point : points)
-        add_to_list(text,
-                    concat(fixed_text(point.x, 2), " ", fixed_text(point.y, 2), " ",
-                           fixed_text(point.confidence, 4)),
-                    ";");
-    return text;
-}
-
 std::string frame_fields(const FrameFacts &frame)
 {
     const std::optional<double> seconds = seconds_of(frame);
@@ -95,7 +84,7 @@ std::string thing_fields(const Finding &finding)
                   fixed_text(detection.confidence, 4), ",", box_fields(detection.box), ",",
                   finding.track != 0 ? std::to_string(finding.track) : std::string(), ",",
                   turned_fields(detection.turned), ",",
-                  in_quotes(key_points_text(detection.key_points)), ",",
+                  in_quotes(key_points_text(detection.key_points, " ")), ",",
                   as_text(classes_text(finding.classes)));
 }
 

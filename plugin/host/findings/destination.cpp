@@ -3,7 +3,6 @@
 #include "destination.h"
 
 #include "base/compose.h"
-#include "base/no_pipe_signal.h"
 #include "base/open_files.h"
 #include "host/error.h"
 #include "text.h"

@@ -3,7 +3,6 @@
 
 // One line with a JSON object for each frame.
 #include "base/json.h"
-#include "classes_value.h"
 #include "record_text.h"
 #include "text.h"
 
@@ -87,6 +86,15 @@ public:
 std::unique_ptr<RecordText> make_jsonl_text()
 {
     return std::make_unique<JsonlText>();
+}
+
+json::Value classes_value(const std::vector<LabelScore> &classes)
+{
+    json::Value list = json::Value::array();
+    for (const LabelScore &score : classes)
+        list.push_back(
+            {{"label", score.label}, {"confidence", json::rounded(score.confidence, 4)}});
+    return list;
 }
 
 } // namespace dnn_torch

@@ -3,6 +3,7 @@
 #include "metadata.h"
 
 #include "base/compose.h"
+#include "record_text.h"
 #include "side_data.h"
 #include "text.h"
 
@@ -146,17 +147,6 @@ std::string confidence_text(AVRational confidence)
     return confidence_text(confidence.den == 0 ? 0 : av_q2d(confidence));
 }
 
-std::string key_points_in_words(const std::vector<KeyPoint> &points)
-{
-    std::string text;
-    for (const KeyPoint &point : points)
-        add_to_list(text,
-                    concat(fixed_text(point.x, 2), ",", fixed_text(point.y, 2), ",",
-                           fixed_text(point.confidence, 4)),
-                    ";");
-    return text;
-}
-
 std::string turned_text(const TurnedBox &turned)
 {
     return concat(fixed_text(turned.middle_x, 2), ",", fixed_text(turned.middle_y, 2), ",",
@@ -199,7 +189,7 @@ void append_finding(AVDictionary **keys, const std::string &stem, const Finding 
         append(keys, stem + "angle", fixed_text(turned->angle * degrees_in_radian, 2));
     }
     if (!finding.detection.key_points.empty())
-        append(keys, stem + "key_points", key_points_in_words(finding.detection.key_points));
+        append(keys, stem + "key_points", key_points_text(finding.detection.key_points, ","));
     append_classes(keys, stem, finding.classes);
 }
 

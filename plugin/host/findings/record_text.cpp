@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record_text.h"
 
+#include "base/compose.h"
+#include "text.h"
+
 extern "C" {
 #include <libavutil/avutil.h>
 }
@@ -63,6 +66,17 @@ std::optional<double> seconds_of(const FrameFacts &frame)
     if (frame.pts == AV_NOPTS_VALUE || frame.time_base.den == 0)
         return std::nullopt;
     return static_cast<double>(frame.pts) * av_q2d(frame.time_base);
+}
+
+std::string key_points_text(const std::vector<KeyPoint> &points, std::string_view between)
+{
+    std::string text;
+    for (const KeyPoint &point : points)
+        add_to_list(text,
+                    concat(fixed_text(point.x, 2), between, fixed_text(point.y, 2), between,
+                           fixed_text(point.confidence, 4)),
+                    ";");
+    return text;
 }
 
 } // namespace dnn_torch

@@ -7,9 +7,11 @@
 #include "findings.h"
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -43,5 +45,11 @@ std::unique_ptr<RecordText> make_record_text(RecordFormat format);
 
 // Returns nullopt for a frame without a time.
 std::optional<double> seconds_of(const FrameFacts &frame);
+
+// Returns [{"label": "cat", "confidence": 0.5}].
+nlohmann::ordered_json classes_value(const std::vector<LabelScore> &classes);
+
+// Returns "x y confidence;x y confidence", with that text between the numbers.
+std::string key_points_text(const std::vector<KeyPoint> &points, std::string_view between);
 
 } // namespace dnn_torch

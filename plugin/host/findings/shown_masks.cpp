@@ -3,8 +3,7 @@
 #include "shown_masks.h"
 
 #include "host/error.h"
-#include "host/frames/class_picture.h"
-#include "host/frames/interpolation.h"
+#include "host/frames/class_maps.h"
 #include "host/frames/stencil.h"
 #include "host/workers/fork_gate.h"
 

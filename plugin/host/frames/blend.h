@@ -5,8 +5,8 @@
 #pragma once
 
 #include "frame_window.h"
+#include "images.h"
 #include "picture.h"
-#include "picture_numbers.h"
 
 #include <vector>
 

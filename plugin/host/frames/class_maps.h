@@ -1,15 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Class maps of a segmentation: how likely each class is at each pixel, or which one it is.
+// Class maps of a segmentation: how likely each class is at each pixel, or which one it is.  Scales
+// them, and draws them as pictures.
 #pragma once
 
 #include "host/size.h"
-#include "interpolation.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+extern "C" {
+#include <libavutil/frame.h>
+}
 
 namespace dnn_torch
 {
@@ -28,6 +33,22 @@ struct ClassMaps {
 struct MapWindow {
     double left = 0, top = 0, width = 0, height = 0;
 };
+
+// The position of a pixel between two values of the grid.
+struct Between {
+    ptrdiff_t first, second;
+    float weight; // of the second
+};
+
+// Returns the positions of `count` pixels that cover `extent` values from `begin` on, in a grid of
+// `limit` values.  Pixels are areas: the middle of the first value is at 0.5.
+std::vector<Between> positions(double begin, double extent, int count, int limit);
+
+// A value with weight 0 does not count, even if it is NaN.
+inline float mixed(float one, float other, float weight)
+{
+    return weight > 0 ? one + (other - one) * weight : one;
+}
 
 // Scales maps to a frame, a row at a time.  Scores are interpolated before they are compared.
 // Belongs to one thread.
@@ -59,5 +80,21 @@ private:
     std::vector<float> rows_; // one for each class
     std::vector<float> best_, sum_;
 };
+
+// Return the formats that can be written; the lists live for ever.
+const AVPixelFormat *formats_of_class_numbers(int classes);
+const AVPixelFormat *formats_of_class_colours();
+
+// Returns the colour of a class as R, G and B, as the Pascal VOC challenge defines it: neighbouring
+// numbers differ much, and 0 is black.
+std::array<uint8_t, 3> colour_of_class(unsigned number);
+
+// The classes to show, by number; empty: all.
+using ShownClasses = std::vector<bool>;
+
+// Fill `result`, which has the size of the rows.  Classes that are not shown become 0, which is
+// black.  write_class_numbers() throws Error if a number is too large for the format.
+void write_class_numbers(ClassRows &rows, const ShownClasses &shown, AVFrame *result);
+void write_class_colours(ClassRows &rows, const ShownClasses &shown, AVFrame *result);
 
 } // namespace dnn_torch

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "images.h"
-#include "picture_numbers.h"
 
 #include <optional>
 

@@ -8,7 +8,6 @@
 #include "frame_scaler.h"
 #include "host/ffmpeg_pointers.h"
 #include "images.h"
-#include "picture_numbers.h"
 #include "placement.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Copies frames to a device as integer samples, which the device converts.  Codes are the
-// quantised samples as the format stores them.
+// Copies frames to a device as integer samples, which the device converts: the quantised samples
+// as the format stores them.
 #pragma once
 
 #include "formats.h"

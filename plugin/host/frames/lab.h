@@ -7,7 +7,6 @@
 
 #include "convert.h"
 #include "images.h"
-#include "picture_numbers.h"
 
 extern "C" {
 #include <libavutil/frame.h>

@@ -9,7 +9,8 @@
 #include "formats.h"
 #include "host/ffmpeg_pointers.h"
 #include "images.h"
-#include "picture_numbers.h"
+
+#include <vector>
 
 namespace dnn_torch
 {
@@ -63,5 +64,25 @@ void read_picture(const AVFrame *frame, const PictureNumbers &numbers, const Ima
 // Returns whether there was a NaN.
 bool write_picture(const Images &images, const PictureNumbers &numbers, int index,
                    const AVFrame *source, AVFrame *result, Part part = Part::seen);
+
+// Mixes a model's output with the frame that it was made from.  Belongs to one thread.  Allocates
+// memory only when first used.
+class Mixer
+{
+public:
+    // Like write_picture(), with `source + (picture - source) * strength` for each sample.
+    // `source` has the format and size of `result`.
+    bool write(const Images &images, const PictureNumbers &numbers, int index, float strength,
+               const AVFrame *source, AVFrame *result, Part part = Part::seen);
+
+    // The same for a result that is already written, such as one of quantised samples.
+    void blend(int channels, float strength, const AVFrame *source, AVFrame *result,
+               Part part = Part::seen);
+
+private:
+    FloatRow row(size_t number, int width);
+
+    std::vector<float> memory_;
+};
 
 } // namespace dnn_torch

@@ -10,7 +10,6 @@
 #include "contract_json.h"
 #include "host/error.h"
 #include "label_lists.h"
-#include "labels.h"
 
 extern "C" {
 #include <libavutil/error.h>

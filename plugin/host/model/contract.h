@@ -8,7 +8,7 @@
 // architecture, a probe (host/probing/model_contract.h), the default.  Any thread.
 #pragma once
 
-#include "host/frames/picture_numbers.h"
+#include "host/frames/images.h"
 #include "sizes.h"
 
 #include <array>

@@ -4,7 +4,7 @@
 // Extra inputs of a model, by name: numbers, planes of one number, or pictures.
 #pragma once
 
-#include "host/frames/picture_numbers.h"
+#include "host/frames/images.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -127,11 +127,11 @@ EngineChoice choose_engine(const std::string &name, const std::string &device, I
     if (isolation == Isolation::off || !reason.empty())
         return {.engine = open_engine(name),
                 .isolated = "",
-                .remark = reason.empty() ? "" : "the model runs in this process: " + reason};
+                .why_here = reason.empty() ? "" : "the model runs in this process: " + reason};
     if (std::string missing = missing_part(); !missing.empty())
         throw Error(AVERROR(ENOENT), missing + "; isolate=0 runs the model in this process");
     find_engine(name);
-    return {.engine = open_engine(proxy), .isolated = name, .remark = ""};
+    return {.engine = open_engine(proxy), .isolated = name, .why_here = ""};
 }
 
 } // namespace dnn_torch

@@ -44,7 +44,7 @@ enum class Isolation {
 struct EngineChoice {
     const DnnTorchEngine *engine = nullptr;
     std::string isolated; // the engine that runs in a separate process; "" if none does
-    std::string remark;   // why isolate=auto chose this process; or ""
+    std::string why_here; // why isolate=auto chose this process; or ""
 };
 
 // The engine that runs a model, as text.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Built-in lists of class names: "coco", "voc" and "imagenet".  Any thread.
+// Class names: built-in lists ("coco", "voc", "imagenet") and files.  Any thread.
 #pragma once
 
 #include "contract.h"
@@ -26,5 +26,13 @@ Labels labels_of_list(std::string_view name, int64_t classes, bool has_backgroun
 
 // Returns a contract's own labels, or those of the list that it names.
 Labels labels_of(const ModelFacts &model, int64_t classes, bool has_background);
+
+// Reads a UTF-8 text with a label in each line; the first is that of class 0.  Lines end with
+// LF or CR LF; an empty line leaves its class without a name.
+// Throws Error whose text begins with "labels=PATH".
+std::vector<std::string> read_labels(const std::string &path);
+
+// Returns the number as text if the class has no name.
+std::string label_of(const std::vector<std::string> &labels, int number);
 
 } // namespace dnn_torch

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "host/frames/images.h"
-#include "host/frames/picture_numbers.h"
 #include "model.h"
 
 #include <cstddef>

@@ -3,7 +3,6 @@
 #include "detector_probe.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "host/detection/decoders.h"
 #include "host/error.h"
 #include "host/model/picture_tensors.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "locality.h"
 
-#include "base/counted.h"
+#include "base/compose.h"
 #include "host/error.h"
 
 extern "C" {

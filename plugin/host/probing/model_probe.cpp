@@ -3,7 +3,6 @@
 #include "model_probe.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "host/model/contract_fields.h"
 #include "host/model/picture_tensors.h"
 

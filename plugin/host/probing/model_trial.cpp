@@ -5,7 +5,6 @@
 #include "extra_pictures.h"
 #include "host/error.h"
 #include "host/frames/images.h"
-#include "host/frames/picture_numbers.h"
 #include "host/model/contract.h"
 #include "host/model/contract_inputs.h"
 #include "host/model/picture_tensors.h"

@@ -3,7 +3,6 @@
 #include "class_map_task.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "host/frames/formats.h"
 #include "host/frames/frame_feeder.h"
 #include "host/model/contract_fields.h"
@@ -166,13 +165,7 @@ NewPlan ClassMapTask::plan(const FrameShape &input, const PlanParameters &parame
         tried.size == input.size
             ? ""
             : concat("the model gets ", to_text(tried.size), " of ", to_text(input.size));
-    Variants variants = plan->model->variants();
-    std::string hint = plan->model->hint();
-    return {.plan = std::move(plan),
-            .cost = cost_of(facts),
-            .variants = std::move(variants),
-            .hint = std::move(hint),
-            .notes = {note}};
+    return plan_of(plan, *plan->model, note);
 }
 
 } // namespace dnn_torch

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "class_map_tensors.h"
-#include "host/frames/class_picture.h"
+#include "host/frames/class_maps.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/placement.h"
 #include "host/model/contract.h"

@@ -4,7 +4,7 @@
 
 #include "host/findings/metadata.h"
 #include "host/findings/side_data.h"
-#include "host/model/labels.h"
+#include "host/model/label_lists.h"
 #include "host/model/picture_tensors.h"
 
 #include <algorithm>

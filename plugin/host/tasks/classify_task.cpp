@@ -3,7 +3,6 @@
 #include "classify_task.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "classify_session.h"
 #include "host/model/contract_inputs.h"
 #include "host/model/label_lists.h"
@@ -38,8 +37,8 @@ std::unique_ptr<TaskSession> ClassifyPlan::open_session() const
 
 ClassifyTask::ClassifyTask(std::shared_ptr<Model> model, const Contract &contract,
                            size_t batch_size, ClassifyShared shared)
-    : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
-      batch_size_(batch_size), probe_(Task::model(), contract_, shared_.settings.size)
+    : FindingsTask(std::move(model), contract, batch_size, std::move(shared)),
+      probe_(Task::model(), contract_, shared_.settings.size)
 {
 }
 
@@ -106,36 +105,7 @@ NewPlan ClassifyTask::plan(const FrameShape &input, const PlanParameters &parame
     time_base_ = input.time_base;
     const std::string note =
         plan->pictures < requested_pictures() ? "the model takes one picture in each run" : "";
-    const ModelPlan &run = *plan->model;
-    Variants variants = run.variants();
-    std::string hint = run.hint();
-    return {.plan = std::move(plan),
-            .cost = cost_of(facts),
-            .variants = std::move(variants),
-            .hint = std::move(hint),
-            .notes = {note}};
-}
-
-bool ClassifyTask::skips(const FrameItem &item)
-{
-    shared_.parameters->begin(item.number);
-    return shared_.step->skips(item);
-}
-
-void ClassifyTask::complete(FrameItem &item)
-{
-    shared_.parameters->end(item.number);
-    shared_.step->complete(item, time_base_);
-}
-
-void ClassifyTask::end()
-{
-    shared_.step->end();
-}
-
-void ClassifyTask::close_records()
-{
-    shared_.step->close_records();
+    return plan_of(plan, *plan->model, note);
 }
 
 } // namespace dnn_torch

@@ -8,7 +8,6 @@
 #include "findings_step.h"
 #include "host/frames/frame_feeder.h"
 #include "host/probing/classifier_probe.h"
-#include "recording_task.h"
 #include "task.h"
 #include "timed_parameters.h"
 
@@ -47,7 +46,7 @@ struct ClassifyPlan : TaskPlan {
     bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
 };
 
-class ClassifyTask : public Task, public RecordingTask
+class ClassifyTask : public FindingsTask<ClassifyShared>
 {
 public:
     ClassifyTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
@@ -56,21 +55,13 @@ public:
     TaskFindings examine() override;
     const AVPixelFormat *formats() const override { return formats_to_feed(probe_.channels()); }
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
-    bool skips(const FrameItem &item) override;
-    void complete(FrameItem &item) override;
-    void end() override;
-    void close_records() override;
 
 private:
     std::string warning_of_labels() const;
     size_t requested_pictures() const;
 
-    const Contract contract_;
-    const ClassifyShared shared_;
-    size_t batch_size_;
     ClassifierProbe probe_; // refers to the contract
     std::vector<std::string> labels_;
-    AVRational time_base_ = {0, 1};
 };
 
 } // namespace dnn_torch

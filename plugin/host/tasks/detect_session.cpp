@@ -4,7 +4,7 @@
 
 #include "frame_numbers.h"
 #include "host/findings/findings.h"
-#include "host/model/labels.h"
+#include "host/model/label_lists.h"
 #include "host/model/picture_tensors.h"
 
 #include <algorithm>

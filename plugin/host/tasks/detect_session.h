@@ -6,7 +6,7 @@
 
 #include "detect_task.h"
 #include "host/frames/frame_feeder.h"
-#include "host/model/input_memory.h"
+#include "host/model/model.h"
 
 #include <cstddef>
 #include <memory>

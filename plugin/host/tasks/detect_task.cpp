@@ -3,7 +3,6 @@
 #include "detect_task.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "detect_session.h"
 #include "host/error.h"
 #include "host/model/contract_inputs.h"
@@ -52,8 +51,8 @@ std::unique_ptr<TaskSession> DetectPlan::open_session() const
 
 DetectTask::DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
                        DetectShared shared)
-    : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
-      batch_size_(batch_size), probe_(Task::model(), contract_, shared_.settings)
+    : FindingsTask(std::move(model), contract, batch_size, std::move(shared)),
+      probe_(Task::model(), contract_, shared_.settings)
 {
 }
 
@@ -161,36 +160,7 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &paramete
     time_base_ = input.time_base;
     const std::string note = concat("frames come to the model as ", to_text(model_input.size), ", ",
                                     name_of(model_input.placing), "; ", in_words(*plan->decoder));
-    const ModelPlan &run = *plan->model;
-    Variants variants = run.variants();
-    std::string hint = run.hint();
-    return {.plan = std::move(plan),
-            .cost = cost_of(facts),
-            .variants = std::move(variants),
-            .hint = std::move(hint),
-            .notes = {note}};
-}
-
-bool DetectTask::skips(const FrameItem &item)
-{
-    shared_.parameters->begin(item.number);
-    return shared_.step->skips(item);
-}
-
-void DetectTask::complete(FrameItem &item)
-{
-    shared_.parameters->end(item.number);
-    shared_.step->complete(item, time_base_);
-}
-
-void DetectTask::end()
-{
-    shared_.step->end();
-}
-
-void DetectTask::close_records()
-{
-    shared_.step->close_records();
+    return plan_of(plan, *plan->model, note);
 }
 
 } // namespace dnn_torch

@@ -8,7 +8,6 @@
 #include "findings_step.h"
 #include "host/frames/frame_feeder.h"
 #include "host/probing/detector_probe.h"
-#include "recording_task.h"
 #include "task.h"
 #include "timed_parameters.h"
 
@@ -42,7 +41,7 @@ struct DetectPlan : TaskPlan {
     bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
 };
 
-class DetectTask : public Task, public RecordingTask
+class DetectTask : public FindingsTask<DetectShared>
 {
 public:
     DetectTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
@@ -52,10 +51,6 @@ public:
     const AVPixelFormat *formats() const override;
     ResultShape output_for(const FrameShape &input) override;
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
-    bool skips(const FrameItem &item) override;
-    void complete(FrameItem &item) override;
-    void end() override;
-    void close_records() override;
 
     // Throws Error if the model lacks a requested class.
     void check(const DetectParameters &parameters) const;
@@ -65,13 +60,9 @@ private:
     std::string warning_of_labels() const;
     std::string warning_of_anchors(const Decoder &decoder) const;
 
-    const Contract contract_;
-    const DetectShared shared_;
-    size_t batch_size_;
     DetectorProbe probe_; // refers to contract_ and shared_
     ClassNames names_;
     std::string decoder_;
-    AVRational time_base_ = {0, 1};
 };
 
 } // namespace dnn_torch

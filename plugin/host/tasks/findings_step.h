@@ -10,8 +10,10 @@
 #include "host/findings/shown_masks.h"
 #include "task.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace dnn_torch
 {
@@ -72,6 +74,38 @@ public:
 private:
     struct State;
     std::unique_ptr<State> state_;
+};
+
+// A task that gives its frames to the step.  Shared has the settings, TimedParameters and the step
+// of all tasks of a filter.
+template <class Shared> class FindingsTask : public Task, public RecordingTask
+{
+public:
+    bool skips(const FrameItem &item) override
+    {
+        shared_.parameters->begin(item.number);
+        return shared_.step->skips(item);
+    }
+    void complete(FrameItem &item) override
+    {
+        shared_.parameters->end(item.number);
+        shared_.step->complete(item, time_base_);
+    }
+    void end() override { shared_.step->end(); }
+    void close_records() override { shared_.step->close_records(); }
+
+protected:
+    FindingsTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size,
+                 Shared shared)
+        : Task(std::move(model)), contract_(contract), shared_(std::move(shared)),
+          batch_size_(batch_size)
+    {
+    }
+
+    const Contract contract_;
+    const Shared shared_;
+    const size_t batch_size_;
+    AVRational time_base_ = {0, 1}; // of the frames
 };
 
 } // namespace dnn_torch

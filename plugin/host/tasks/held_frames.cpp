@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "held_frames.h"
 
-#include "base/byte_count.h"
 #include "base/compose.h"
-#include "base/counted.h"
 #include "host/error.h"
 #include "host/model/contract_inputs.h"
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture_session.h"
 
-#include "adaptive_session.h"
-#include "base/counted.h"
+#include "base/compose.h"
 #include "converted_session.h"
 #include "frame_numbers.h"
 #include "host/error.h"
@@ -14,6 +13,7 @@
 #include "host/frames/sample_aspect.h"
 #include "host/model/picture_tensors.h"
 #include "host/workers/fork_gate.h"
+#include "tiled_session.h"
 
 namespace dnn_torch
 {
@@ -102,8 +102,8 @@ Images PictureSession::input_for(const FrameJob &job)
 {
     int batch = static_cast<int>(job.items.size());
     auto floats = plan_.interleaved ? float_pixels : float_planes;
-    Images input = plan_.codes ? integer_images(plan_.formats.taken, batch, plan_.input.size)
-                               : floats(nullptr, batch, plan_.input_channels, plan_.input.size);
+    Images input = plan_.integers ? integer_images(plan_.formats.taken, batch, plan_.input.size)
+                                  : floats(nullptr, batch, plan_.input_channels, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().seed;
     input.behind = job.behind;
@@ -132,7 +132,7 @@ void PictureSession::convert_in(FrameJob &job, const Images &input)
     Stopwatch watch(job.stages.convert_in);
     int index = 0;
     for (FrameItem &item : job.items)
-        if (plan_.codes)
+        if (plan_.integers)
             read_integers(item.frame.get(), input, index++);
         else
             plan_.read(job, item, input, index++);

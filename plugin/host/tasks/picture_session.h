@@ -6,8 +6,8 @@
 
 #include "host/frames/frame_converter.h"
 #include "host/frames/frame_scaler.h"
-#include "host/frames/mix.h"
-#include "host/model/input_memory.h"
+#include "host/frames/picture.h"
+#include "host/model/model.h"
 #include "picture_task.h"
 
 #include <cstddef>

@@ -66,7 +66,7 @@ void PicturePlan::use(std::shared_ptr<const ModelPlan> plan)
     DnnTorchPlanFacts facts = plan->facts();
     interleaved = facts.interleaved != 0 && extra.empty();
     in_order = facts.in_order != 0;
-    codes = passes_integers(*plan);
+    integers = passes_integers(*plan);
     model = std::move(plan);
 }
 
@@ -317,7 +317,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
                     "overlap twice; leave time_overlap at 0");
     // Integer results are already clipped, so the range is checked with a separate run.
     const RangeWarning range =
-        plan->codes
+        plan->integers
             ? range_warning_on(*model(), fitter_.trial_parameters(fitted.only, channels), contract_)
             : RangeWarning{};
     RunCost cost = cost_of(facts);

@@ -76,7 +76,7 @@ struct PicturePlan : TaskPlan {
     int input_channels = 3;                    // of the model, including its extra inputs
     int output_channels = 3;                   // of the model
     bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
-    bool codes = false;       // the model takes and returns a frame's own integer samples
+    bool integers = false;    // the model takes and returns a frame's own integer samples
     FramePool frames;         // for results
     // For frames converted for the session, and results converted for the link, if formats differ.
     std::optional<FramePool> converted_frames, converted_results;

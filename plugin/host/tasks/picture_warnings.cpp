@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "picture_warnings.h"
 
-#include "host/frames/interlaced.h"
 #include "host/probing/range_warning.h"
 
 extern "C" {
+#include <libavutil/frame.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -13,6 +13,16 @@ namespace dnn_torch
 {
 namespace
 {
+
+// FFmpeg marks such frames with a flag since 6.1.
+bool is_interlaced(const AVFrame &frame)
+{
+#ifdef AV_FRAME_FLAG_INTERLACED
+    return (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return frame.interlaced_frame != 0;
+#endif
+}
 
 bool passes_any_number(const FrameJob &job)
 {

@@ -110,4 +110,14 @@ std::shared_ptr<const Samples> samples_for(Task &task, const FrameShape &input,
     return calibration.clip.empty() ? nullptr : gathered(task, input, calibration.clip);
 }
 
+Calibration parse_calibration(const std::string &text)
+{
+    if (text.empty() || text == "generated")
+        return {};
+    if (text == "first")
+        return {.is_of_stream = true, .clip = ""};
+    check_clip(text);
+    return {.is_of_stream = false, .clip = text};
+}
+
 } // namespace dnn_torch

@@ -22,4 +22,7 @@ FrameItem new_reference(const FrameItem &item);
 std::shared_ptr<const Samples> samples_for(Task &task, const FrameShape &input,
                                            std::span<const FrameItem> first);
 
+// Reads the option `calibration`.  Throws Error if the file cannot be read.
+Calibration parse_calibration(const std::string &text);
+
 } // namespace dnn_torch

@@ -10,7 +10,6 @@
 //     FrameJob     frames to process, with their plan
 #pragma once
 
-#include "calibration.h"
 #include "host/ffmpeg_pointers.h"
 #include "host/frames/shared_frame.h"
 #include "host/model/contract.h"
@@ -35,6 +34,13 @@ extern "C" {
 
 namespace dnn_torch
 {
+
+// The option `calibration`: which pictures int8 is calibrated with.  By default the engine
+// generates pictures, the same ones for all models.
+struct Calibration {
+    bool is_of_stream = false; // use the first frames of the stream
+    std::string clip;          // use frames of this file; "": none
+};
 
 // What all frames of a link have in common.
 struct FrameShape {
@@ -208,6 +214,16 @@ struct NewPlan {
     std::string warning = {};            // may be empty
 };
 
+// Of a plan that runs `model` as it is; `note` may be empty.
+inline NewPlan plan_of(std::shared_ptr<TaskPlan> plan, const ModelPlan &model, std::string note)
+{
+    return {.plan = std::move(plan),
+            .cost = cost_of(model.facts()),
+            .variants = model.variants(),
+            .hint = model.hint(),
+            .notes = {std::move(note)}};
+}
+
 // What examine() found out about a model, for the log.
 struct TaskFindings {
     std::string takes;
@@ -291,6 +307,16 @@ struct Work {
     std::string variant, hint;           // variant: the one that the budget's workers run
     std::string warning = {};            // about the model; may be empty
     std::vector<std::string> notes = {}; // more lines for the log
+};
+
+// A task that writes records to a file or an address, where the filter of a later graph continues.
+class RecordingTask
+{
+public:
+    virtual ~RecordingTask() = default;
+
+    // Closes the records.  Called on the filter's thread.
+    virtual void close_records() = 0;
 };
 
 } // namespace dnn_torch

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tiled_session.h"
 
-#include "base/counted.h"
+#include "base/compose.h"
 #include "frame_numbers.h"
 #include "host/error.h"
 #include "host/frames/depth.h"
@@ -11,8 +11,13 @@
 #include "host/frames/picture.h"
 #include "host/model/picture_tensors.h"
 #include "host/workers/fork_gate.h"
+#include "picture_session.h"
 
 #include <algorithm>
+
+extern "C" {
+#include <libavutil/error.h>
+}
 
 namespace dnn_torch
 {
@@ -20,7 +25,7 @@ namespace dnn_torch
 TiledSession::TiledSession(const PicturePlan &plan, std::shared_ptr<const PictureTiling> tiling)
     : plan_(plan), tiling_(std::move(tiling)), fit_(plan.tiling->fit()),
       interleaved_(tiling_->model->facts().interleaved != 0 && plan.extra.empty()),
-      codes_(plan.passes_integers(*tiling_->model) && !tiling_->grid.is_blended),
+      integers_(plan.passes_integers(*tiling_->model) && !tiling_->grid.is_blended),
       session_(tiling_->model, plan.threads),
       input_components_(components_of(plan.formats.taken, plan.channels, Part::seen)),
       result_components_(components_of(plan.formats.made, plan.output_channels, plan.part()))
@@ -98,8 +103,8 @@ Images TiledSession::input_for(const FrameJob &job)
 {
     const int batch = static_cast<int>(job.items.size());
     const auto floats = interleaved_ ? float_pixels : float_planes;
-    Images input = codes_ ? integer_images(plan_.formats.taken, batch, tiling_->grid.tile)
-                          : floats(nullptr, batch, plan_.input_channels, tiling_->grid.tile);
+    Images input = integers_ ? integer_images(plan_.formats.taken, batch, tiling_->grid.tile)
+                             : floats(nullptr, batch, plan_.input_channels, tiling_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().seed;
     input.behind = job.behind;
@@ -117,7 +122,7 @@ void TiledSession::read_tile(const FrameJob &job, const Images &input, const Til
         const AVFrame *window = frame_window_.at(
             picture.input, {.x = across.start, .y = down.start, .size = inside}, input_components_);
         const Images own = channels_of(part, plan_.first_channel(), plan_.channels);
-        if (codes_)
+        if (integers_)
             read_integers(window, part, index);
         else if (plan_.has_window()) // converted already, or for the neighbours' windows too
             copy_planes(plan_.planes_of(job, *picture.item, 0), across.start, down.start, own,
@@ -203,7 +208,7 @@ const AVFrame *TiledSession::kept_for(const FrameItem &item, const Picture &pict
 // Returns whether results are mixed with their frames before rounding.
 bool TiledSession::mixes_parts() const
 {
-    return fit_.frame == fit_.made && !plan_.unscaled_results && !codes_ &&
+    return fit_.frame == fit_.made && !plan_.unscaled_results && !integers_ &&
            !tiling_->grid.is_blended;
 }
 
@@ -278,6 +283,65 @@ FramePointer TiledSession::finished(const FrameItem &item, Picture &picture)
     if (item.strength != 1 && !mixes_parts())
         mixer_.blend(plan_.output_channels, item.strength, frame, result.get(), plan_.part());
     return result;
+}
+
+AdaptiveSession::AdaptiveSession(const PicturePlan &plan) : plan_(plan)
+{
+    follow(plan.tiling->current());
+}
+
+// Frees the last session's memory before the next one allocates.
+void AdaptiveSession::follow(std::shared_ptr<const PictureTiling> tiling)
+{
+    std::unique_ptr<TaskSession> last;
+    {
+        std::lock_guard lock(mutex_);
+        last.swap(session_);
+    }
+    last.reset();
+    std::unique_ptr<TaskSession> next;
+    if (plan_.tiling->fit().is_plain() && tiling->grid.count() == 1)
+        next = std::make_unique<PictureSession>(plan_);
+    else
+        next = std::make_unique<TiledSession>(plan_, tiling);
+    tiling_ = std::move(tiling);
+    std::lock_guard lock(mutex_);
+    session_ = std::move(next);
+    if (is_stopped_)
+        session_->stop();
+}
+
+void AdaptiveSession::run(FrameJob &job)
+{
+    for (;;) {
+        if (std::shared_ptr<const PictureTiling> tiling = plan_.tiling->current();
+            tiling != tiling_)
+            follow(std::move(tiling));
+        if (tiling_->is_second)
+            job.behind = 0;
+        try {
+            return session_->run(job);
+        } catch (const Error &error) {
+            std::string note;
+            if (error.code() != AVERROR(ENOMEM) || !plan_.tiling->smaller(tiling_.get(), note))
+                throw;
+            if (!note.empty())
+                job.notes.push_back(note);
+        }
+    }
+}
+
+void AdaptiveSession::bypass(FrameJob &job)
+{
+    session_->bypass(job);
+}
+
+void AdaptiveSession::stop() noexcept
+{
+    std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    if (session_)
+        session_->stop();
 }
 
 } // namespace dnn_torch

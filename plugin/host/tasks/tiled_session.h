@@ -9,13 +9,14 @@
 #include "host/frames/blend.h"
 #include "host/frames/frame_scaler.h"
 #include "host/frames/frame_window.h"
-#include "host/model/input_memory.h"
+#include "host/model/model.h"
 #include "host/tiling/tiling_state.h"
 #include "picture_session.h"
 #include "picture_task.h"
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace dnn_torch
@@ -63,7 +64,7 @@ private:
     const PicturePlan &plan_;
     const std::shared_ptr<const PictureTiling> tiling_;
     const PictureFit &fit_;
-    bool interleaved_, codes_;
+    bool interleaved_, integers_;
     Session session_;
     Components input_components_, result_components_;
     PassBy pass_by_;
@@ -75,6 +76,31 @@ private:
     std::vector<Picture> pictures_; // of the job
     Size tile_output_ = {0, 0};     // of the model for one tile; 0x0 before the first
     InputMemory memory_;
+};
+
+// Runs frames with the current tiling of their plan.  If memory runs out, it continues with smaller
+// tiles, from the same frame.
+class AdaptiveSession : public TaskSession
+{
+public:
+    // `plan` must live during run() and bypass(); it may be gone after them.
+    explicit AdaptiveSession(const PicturePlan &plan);
+
+    void run(FrameJob &job) override;
+    void bypass(FrameJob &job) override;
+    void reset() override { session_->reset(); }
+    void stop() noexcept override;
+
+private:
+    void follow(std::shared_ptr<const PictureTiling> tiling);
+
+    const PicturePlan &plan_;
+    std::shared_ptr<const PictureTiling> tiling_; // of the session
+
+    std::mutex mutex_;
+    // ---- under mutex_; written only by the session's own thread
+    std::unique_ptr<TaskSession> session_;
+    bool is_stopped_ = false;
 };
 
 } // namespace dnn_torch

@@ -3,7 +3,6 @@
 
 // The part of PictureFitter that cuts pictures into tiles.
 #include "base/compose.h"
-#include "base/counted.h"
 #include "host/error.h"
 #include "host/probing/model_trial.h"
 #include "host/probing/seams.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "statistics.h"
 
-#include "base/counted.h"
+#include "base/compose.h"
 #include "base/json.h"
 
 #include <algorithm>

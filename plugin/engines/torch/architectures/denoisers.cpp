@@ -8,7 +8,6 @@
 #include "architecture.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,6 @@
 #include "dysample.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 
 namespace engine_torch
 {

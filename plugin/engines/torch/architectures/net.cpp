@@ -4,7 +4,6 @@
 #include "net.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 
 #include <algorithm>
 #include <array>

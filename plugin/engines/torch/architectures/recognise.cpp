@@ -4,7 +4,6 @@
 #include "architecture.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "near_miss.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "residual_shell.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 
 #include <cmath>
 #include <vector>

@@ -10,7 +10,6 @@
 #include "architecture.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 
 namespace engine_torch
 {

@@ -26,6 +26,7 @@ struct PickledValue {
         none,
         boolean, // number: 0 or 1
         integer, // number
+        real,    // a number that is not read
         text,    // text
         tuple,   // parts
         list,    // parts
@@ -34,7 +35,7 @@ struct PickledValue {
         opaque,  // the result of a call that is not made; text: the function; parts: its state
         storage, // see Pickle
         tensor,  // see Pickle
-        other    // a number of another kind, bytes, a set
+        other    // a longer number, bytes, a set
     };
 
     Kind kind = Kind::none;
@@ -62,7 +63,7 @@ public:
     const std::vector<PickledValue> &all() const noexcept { return values_; }
 
 private:
-    friend class PickleMachine;
+    friend class PickleReader;
 
     std::vector<PickledValue> values_;
     std::set<std::string, std::less<>> names_;

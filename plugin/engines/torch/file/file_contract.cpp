@@ -4,17 +4,17 @@
 #include "file_contract.h"
 
 #include "base/compose.h"
+#include "base/json.h"
 #include "base/json_check.h"
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 
 namespace engine_torch
 {
 namespace
 {
 
-using Json = nlohmann::ordered_json;
+using Json = dnn_torch::json::Value;
 
 // A message of the isolated engine holds 16 KiB of text.
 constexpr size_t piece_bytes = 8000, most_pieces = 64;
@@ -32,9 +32,9 @@ Json parse_contract(std::string_view record)
     return parsed.is_object() ? parsed : Json("is no JSON object");
 }
 
-std::string line_of(std::string_view record)
+std::string contract_line(std::string_view record)
 {
-    const std::string line = parse_contract(record).dump(-1, ' ', true, Json::error_handler_t::replace);
+    const std::string line = dnn_torch::json::line_of(parse_contract(record));
     return line.size() > piece_bytes * most_pieces ? "\"is too long\"" : line;
 }
 
@@ -42,7 +42,7 @@ std::string line_of(std::string_view record)
 
 void add_contract(std::string_view key, std::string_view record, Facts &facts)
 {
-    const std::string line = line_of(record);
+    const std::string line = contract_line(record);
     for (size_t at = 0, number = 0; at < line.size(); at += piece_bytes, number++)
         facts[number == 0 ? std::string(key) : dnn_torch::concat(key, ":", number)] =
             line.substr(at, piece_bytes);

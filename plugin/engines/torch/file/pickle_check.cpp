@@ -3,6 +3,8 @@
 
 #include "pickle_check.h"
 
+#include "base/compose.h"
+#include "pickle_machine.h"
 #include "source_tokens.h"
 
 #include <algorithm>
@@ -13,12 +15,14 @@
 
 namespace engine_torch
 {
+
+using dnn_torch::concat;
+
 namespace
 {
 
-// More values than the largest published models have, but fewer than overflow the stack in
-// LibTorch's recursion over values.
-constexpr size_t most_values = 4 << 20, most_dimensions = 64, deepest_value = 100;
+// LibTorch's recursion over values must not overflow the stack.
+constexpr size_t most_dimensions = 64, deepest_value = 100;
 constexpr uint64_t most_with_repeats = 64 << 20, most_elements = uint64_t{1} << 48;
 
 enum class Kind : uint8_t {
@@ -104,86 +108,40 @@ bool is_function(std::string_view name)
            std::find(lists.begin(), lists.end(), name) != lists.end();
 }
 
-// Runs a pickle like its stack machine does, but on kinds instead of values.
-class Machine
+// Knows the kinds of the values, but not the values.
+class Checker final : PickleMachine<Value, Kind>
 {
 public:
-    Machine(std::string_view bytes, const StorageSize &storage_size)
-        : rest_(bytes), storage_size_(storage_size)
+    Checker(std::string_view bytes, const StorageSize &storage_size)
+        : PickleMachine(bytes), storage_size_(storage_size)
     {
     }
 
-    std::set<std::string> run()
+    std::set<std::string> check()
     {
         if (byte() != 0x80 || byte() != 2)
             refuse_as_foreign();
-        while (step(byte()))
-            if (++steps_ > most_values)
-                refuse_pickle("holds too many values");
-        if (stack_.size() != 1 || !marks_.empty() || !rest_.empty())
+        run();
+        if (!rest().empty())
             refuse_as_foreign();
         return std::move(classes_);
     }
 
 private:
-    // ---- the program's bytes
-    std::string_view take(size_t size)
-    {
-        if (size > rest_.size())
-            refuse_as_foreign();
-        const std::string_view taken = rest_.substr(0, size);
-        rest_.remove_prefix(size);
-        return taken;
-    }
-
-    unsigned char byte() { return static_cast<unsigned char>(take(1).front()); }
-
-    int64_t little_endian(size_t size)
-    {
-        const std::string_view digits = take(size);
-        uint64_t value = 0;
-        for (size_t i = size; i > 0; i--)
-            value = value << 8 | static_cast<unsigned char>(digits[i - 1]);
-        return static_cast<int64_t>(value);
-    }
-
-    std::string_view line()
-    {
-        const size_t end = rest_.find('\n');
-        const std::string_view text = take(std::min(end, rest_.size()));
-        take(1);
-        return text;
-    }
+    [[noreturn]] void fail() const override { refuse_as_foreign(); }
+    [[noreturn]] void fail_as_too_large() const override { refuse_pickle("holds too many values"); }
 
     // ---- the stack
-    size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
-
-    Value pop()
-    {
-        if (stack_.size() <= floor())
-            refuse_as_foreign();
-        const Value value = stack_.back();
-        stack_.pop_back();
-        return value;
-    }
-
-    Value &top(Kind kind)
-    {
-        if (stack_.size() <= floor() || stack_.back().kind != kind || !stack_.back().complete)
-            refuse_as_foreign();
-        return stack_.back();
-    }
-
-    void push(const Value &value)
+    void push_checked(const Value &value)
     {
         if (value.depth > deepest_value)
             refuse_pickle("holds values that are nested too deeply");
         if (value.weight > most_with_repeats)
             refuse_pickle("holds too many values");
-        stack_.push_back(value);
+        push(value);
     }
 
-    void push(Kind kind, int64_t number = 0, std::string_view text = {})
+    void push_value(Kind kind, int64_t number = 0, std::string_view text = {}) override
     {
         Value value;
         value.kind = kind;
@@ -192,7 +150,14 @@ private:
         push(value);
     }
 
-    Value pop(Kind kind)
+    void push_long(uint64_t size) override
+    {
+        if (size != 8)
+            refuse_as_foreign();
+        push_value(Kind::integer, static_cast<int64_t>(little_endian(8)));
+    }
+
+    Value pop_kind(Kind kind)
     {
         const Value value = pop();
         if (value.kind != kind)
@@ -208,19 +173,7 @@ private:
         whole.weight = std::min(whole.weight + part.weight, most_with_repeats + 1);
     }
 
-    // Removes the values above the last mark from the stack and returns them.
-    std::vector<Value> pop_to_mark()
-    {
-        if (marks_.empty())
-            refuse_as_foreign();
-        const auto first = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
-        std::vector<Value> values(first, stack_.end());
-        stack_.erase(first, stack_.end());
-        marks_.pop_back();
-        return values;
-    }
-
-    void push_tuple(const std::vector<Value> &parts)
+    void push_tuple(Entries parts) override
     {
         Value tuple;
         tuple.kind = Kind::tuple;
@@ -229,15 +182,7 @@ private:
         for (const Value &part : parts)
             include(tuple, part);
         parts_.insert(parts_.end(), parts.begin(), parts.end());
-        push(tuple);
-    }
-
-    void push_tuple_of(size_t count)
-    {
-        std::vector<Value> parts(count);
-        for (size_t i = count; i > 0; i--)
-            parts[i - 1] = pop();
-        push_tuple(parts);
+        push_checked(tuple);
     }
 
     const Value &part(const Value &tuple, size_t index, Kind kind) const
@@ -247,86 +192,67 @@ private:
         return parts_[tuple.first + index];
     }
 
+    void push_container(Kind kind) override
+    {
+        push_value(kind);
+        top().complete = false;
+    }
+
     // A container must not grow once it is in the memo.  So no container can hold itself.
-    Value &open_container(Kind kind)
+    void add_parts(Kind kind, const Entries &parts) override
     {
-        if (stack_.size() <= floor() || stack_.back().kind != kind || stack_.back().complete)
+        Value whole = pop_kind(kind);
+        if (whole.complete || (kind == Kind::dict && parts.size() % 2 != 0))
             refuse_as_foreign();
-        return stack_.back();
-    }
-
-    void close_container(Value whole)
-    {
-        whole.complete = true;
-        stack_.pop_back();
-        push(whole);
-    }
-
-    void push_container(Kind kind)
-    {
-        push(kind);
-        stack_.back().complete = false;
-    }
-
-    void append(const std::vector<Value> &values)
-    {
-        Value list = open_container(Kind::list);
-        for (const Value &value : values)
-            include(list, value);
-        close_container(list);
-    }
-
-    void set_items(const std::vector<Value> &values)
-    {
-        Value dict = open_container(Kind::dict);
-        if (values.size() % 2 != 0)
-            refuse_as_foreign();
-        for (size_t i = 0; i < values.size(); i++) {
-            const Kind kind = values[i].kind;
-            if (i % 2 == 0 && kind != Kind::text && kind != Kind::integer && kind != Kind::real &&
-                kind != Kind::boolean)
-                refuse_pickle("holds a dict with keys that are neither texts nor numbers");
-            include(dict, values[i]);
+        for (size_t i = 0; i < parts.size(); i++) {
+            if (kind == Kind::dict && i % 2 == 0)
+                check_key(parts[i].kind);
+            include(whole, parts[i]);
         }
-        close_container(dict);
+        whole.complete = true;
+        push_checked(whole);
+    }
+
+    static void check_key(Kind kind)
+    {
+        if (kind != Kind::text && kind != Kind::integer && kind != Kind::real &&
+            kind != Kind::boolean)
+            refuse_pickle("holds a dict with keys that are neither texts nor numbers");
     }
 
     // ---- the memo
-    void put(size_t place)
+    void put(uint64_t place) override
     {
-        if (stack_.size() <= floor() || place > memo_.size())
-            refuse_as_foreign();
-        stack_.back().complete = true;
-        if (stack_.back().kind == Kind::instance)
+        top().complete = true;
+        if (place > memo_.size() || top().kind == Kind::instance)
             refuse_as_foreign();
         if (place == memo_.size())
             memo_.emplace_back();
-        memo_[place] = stack_.back();
+        memo_[place] = top();
     }
 
-    void get(size_t place)
+    void get(uint64_t place) override
     {
         if (place >= memo_.size())
             refuse_as_foreign();
-        push(memo_[place]);
+        push_checked(memo_[place]);
     }
 
     // ---- calls
-    void push_global()
+    void push_global(std::string_view module, std::string_view last) override
     {
-        std::string name(line());
-        name.append(".").append(line());
+        const std::string name = concat(module, ".", last);
         constexpr std::string_view root = "__torch__.", torch = "torch.";
         if (is_function(name))
-            return push(Kind::function, 0, *names_.insert(name).first);
+            return push_value(Kind::function, 0, *names_.insert(name).first);
         if (name.compare(0, root.size(), root) == 0) {
             if (!is_type_text(name))
                 refuse_as_foreign();
-            return push(Kind::class_name, 0, *classes_.insert(name).first);
+            return push_value(Kind::class_name, 0, *classes_.insert(name).first);
         }
         for (const ElementType &type : element_types)
             if (name == std::string(torch) + std::string(type.name))
-                return push(Kind::storage_type, type.size);
+                return push_value(Kind::storage_type, type.size);
         if (name == "torch._utils._rebuild_qtensor" || name.rfind("torch.Q", 0) == 0)
             refuse_pickle("holds quantised tensors; export the model before it is quantised");
         if (!is_type_text(name))
@@ -335,31 +261,31 @@ private:
                       ", which PyTorch does not write for TorchScript");
     }
 
-    void push_instance()
+    void push_instance() override
     {
-        const Value arguments = pop(Kind::tuple);
-        const Value of = pop(Kind::class_name);
+        const Value arguments = pop_kind(Kind::tuple);
+        const Value of = pop_kind(Kind::class_name);
         if (arguments.count != 0)
             refuse_as_foreign();
-        push(Kind::instance, 0, of.text);
+        push_value(Kind::instance, 0, of.text);
     }
 
-    void build()
+    void build() override
     {
         const Value state = pop();
-        pop(Kind::instance);
+        pop_kind(Kind::instance);
         Value object;
         object.kind = Kind::object;
         include(object, state);
-        push(object);
+        push_checked(object);
     }
 
-    void reduce()
+    void reduce() override
     {
         const Value arguments = pop();
-        if (stack_.size() > floor() && stack_.back().kind == Kind::class_name)
+        if (top().kind == Kind::class_name)
             refuse_pickle("keeps an enumeration's value, which is not supported");
-        const Value function = pop(Kind::function);
+        const Value function = pop_kind(Kind::function);
         if (arguments.kind != Kind::tuple)
             refuse_as_foreign();
         if (function.text == rebuild_tensor)
@@ -374,14 +300,14 @@ private:
         } else {
             return push_tagged(function, arguments);
         }
-        push(Kind::other);
+        push_value(Kind::other);
     }
 
     void push_hooks(const Value &arguments)
     {
         if (arguments.count != 0)
             refuse_as_foreign();
-        push(Kind::hooks);
+        push_value(Kind::hooks);
     }
 
     // Pushes the container, which now has a type for its values.
@@ -395,13 +321,13 @@ private:
             refuse_as_foreign();
         if (named && !is_type_text(part(arguments, 1, Kind::text).text))
             refuse_pickle("holds a list or dict of a type that cannot be read");
-        push(container);
+        push_checked(container);
     }
 
     // The tuple is ("storage", type, key, device, count).
-    void push_storage()
+    void push_storage() override
     {
-        const Value id = pop(Kind::tuple);
+        const Value id = pop_kind(Kind::tuple);
         const int64_t element = part(id, 1, Kind::storage_type).number;
         const std::string_view key = part(id, 2, Kind::text).text;
         const int64_t count = part(id, 4, Kind::integer).number;
@@ -417,7 +343,7 @@ private:
         if (count > 0 && (*size < static_cast<uint64_t>(bytes) ||
                           *size - static_cast<uint64_t>(bytes) >= static_cast<uint64_t>(element)))
             refuse_pickle("has a tensor with more or fewer numbers than its record");
-        push(Kind::storage, count);
+        push_value(Kind::storage, count);
     }
 
     // `arguments`: (storage, offset, sizes, strides, requires_grad, hooks)
@@ -433,7 +359,7 @@ private:
             refuse_as_foreign();
         if (!lies_within(count, offset, sizes, strides))
             refuse_pickle("has a tensor that reaches beyond its storage");
-        push(Kind::other);
+        push_value(Kind::other);
     }
 
     bool lies_within(int64_t count, int64_t offset, const Value &sizes, const Value &strides) const
@@ -457,107 +383,8 @@ private:
         return offset >= 0 && (is_empty ? offset <= count : last < count);
     }
 
-    // ---- instructions
-    bool step(unsigned char opcode)
-    {
-        return step_value(opcode) || step_container(opcode) || step_call(opcode) ||
-               (opcode != '.' ? (refuse_as_foreign(), false) : false);
-    }
-
-    bool step_value(unsigned char opcode)
-    {
-        switch (opcode) {
-        case 'N':
-            return push(Kind::none), true;
-        case 0x88:
-        case 0x89:
-            return push(Kind::boolean), true;
-        case 'K':
-            return push(Kind::integer, little_endian(1)), true;
-        case 'M':
-            return push(Kind::integer, little_endian(2)), true;
-        case 'J':
-            return push(Kind::integer, static_cast<int32_t>(little_endian(4))), true;
-        case 0x8a:
-            if (byte() != 8)
-                refuse_as_foreign();
-            return push(Kind::integer, little_endian(8)), true;
-        case 'G':
-            return take(8), push(Kind::real), true;
-        case 'X':
-            return push_text(), true;
-        default:
-            return false;
-        }
-    }
-
-    void push_text()
-    {
-        const auto size = static_cast<size_t>(little_endian(4));
-        push(Kind::text, 0, take(size));
-    }
-
-    bool step_container(unsigned char opcode)
-    {
-        switch (opcode) {
-        case '(':
-            return marks_.push_back(stack_.size()), true;
-        case ')':
-            return push_tuple_of(0), true;
-        case 0x85:
-        case 0x86:
-        case 0x87:
-            return push_tuple_of(opcode - 0x84U), true;
-        case 't':
-            return push_tuple(pop_to_mark()), true;
-        case ']':
-            return push_container(Kind::list), true;
-        case '}':
-            return push_container(Kind::dict), true;
-        case 'a': {
-            const Value value = pop();
-            return append({value}), true;
-        }
-        case 'e':
-            return append(pop_to_mark()), true;
-        case 'u':
-            return set_items(pop_to_mark()), true;
-        default:
-            return false;
-        }
-    }
-
-    bool step_call(unsigned char opcode)
-    {
-        switch (opcode) {
-        case 'q':
-            return put(static_cast<size_t>(little_endian(1))), true;
-        case 'r':
-            return put(static_cast<size_t>(little_endian(4))), true;
-        case 'h':
-            return get(static_cast<size_t>(little_endian(1))), true;
-        case 'j':
-            return get(static_cast<size_t>(little_endian(4))), true;
-        case 'c':
-            return push_global(), true;
-        case 0x81:
-            return push_instance(), true;
-        case 'b':
-            return build(), true;
-        case 'R':
-            return reduce(), true;
-        case 'Q':
-            return push_storage(), true;
-        default:
-            return false;
-        }
-    }
-
-    std::string_view rest_;
     const StorageSize &storage_size_;
-    size_t steps_ = 0;
-    std::vector<Value> stack_, parts_, memo_;
-    std::vector<size_t> marks_;
+    Entries parts_, memo_;
     std::set<std::string> names_, classes_;
 };
 
@@ -565,7 +392,7 @@ private:
 
 std::set<std::string> check_pickle(std::string_view bytes, const StorageSize &storage_size)
 {
-    return Machine(bytes, storage_size).run();
+    return Checker(bytes, storage_size).check();
 }
 
 } // namespace engine_torch

@@ -4,7 +4,6 @@
 #include "export.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/safetensors.h"
 #include "engines/torch/failure.h"

@@ -12,7 +12,7 @@
 namespace engine_torch
 {
 
-// Each function writes to the descriptor, which the caller keeps open, and returns a remark for the
+// Each function writes to the descriptor, which the caller keeps open, and returns a note for the
 // user, or "".  Throws a Failure.
 
 // Writes code and weights.  The architecture must be known.

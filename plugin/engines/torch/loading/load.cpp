@@ -4,7 +4,6 @@
 #include "load.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "base/standard_error.h"
 #include "engine_kit/text.h"
 #include "engines/torch/architectures/build_module.h"

@@ -15,14 +15,8 @@ namespace engine_torch
 namespace
 {
 
-using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
-
-struct Forks {
-    bool any = false;
-    bool all_are_waited_for = true;
-};
 
 bool is_waited_for(const Node &fork)
 {
@@ -32,29 +26,26 @@ bool is_waited_for(const Node &fork)
     });
 }
 
-void find_forks(const Block &block, Forks &found)
+// Whether the graph has forks, and can do without.
+bool has_waiting_forks(const Graph &graph)
 {
-    for (const Node *node : block.nodes()) {
-        if (node->kind() == c10::prim::fork) {
-            found.any = true;
-            found.all_are_waited_for = found.all_are_waited_for && is_waited_for(*node);
-        }
-        for (const Block *inner : node->blocks())
-            find_forks(*inner, found);
+    bool any = false;
+    for (const Node *node : nodes_in(*graph.block())) {
+        if (node->kind() != c10::prim::fork)
+            continue;
+        any = true;
+        if (!is_waited_for(*node))
+            return false;
     }
+    return any;
 }
 
 // A task may start others, which appear in the graph once its code is inlined.
 void inline_all(const std::shared_ptr<Graph> &graph)
 {
     constexpr int deepest = 16;
-    for (int depth = 0; depth < deepest; depth++) {
-        Forks found;
-        find_forks(*graph->block(), found);
-        if (!found.any || !found.all_are_waited_for)
-            return;
+    for (int depth = 0; depth < deepest && has_waiting_forks(*graph); depth++)
         torch::jit::InlineForkWait(graph);
-    }
 }
 
 } // namespace

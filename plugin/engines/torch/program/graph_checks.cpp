@@ -16,15 +16,22 @@ using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
 
+void collect(auto &block, auto &nodes)
+{
+    for (auto *node : block.nodes()) {
+        nodes.push_back(node);
+        for (auto *inner : node->blocks())
+            collect(*inner, nodes);
+    }
+}
+
 // Forks and similar nodes hold their body as a graph in an attribute.
 void visit_subgraphs(const Node &node, const NodeVisitor &visitor);
 
 void visit(const Block &block, const NodeVisitor &visitor)
 {
-    for (const Node *node : block.nodes()) {
+    for (const Node *node : nodes_in(block)) {
         visitor(*node);
-        for (const Block *inner : node->blocks())
-            visit(*inner, visitor);
         visit_subgraphs(*node, visitor);
     }
 }
@@ -51,6 +58,20 @@ std::shared_ptr<Graph> method_of_with(const Node &node)
 }
 
 } // namespace
+
+std::vector<const Node *> nodes_in(const Block &block)
+{
+    std::vector<const Node *> nodes;
+    collect(block, nodes);
+    return nodes;
+}
+
+std::vector<Node *> nodes_in(Block &block)
+{
+    std::vector<Node *> nodes;
+    collect(block, nodes);
+    return nodes;
+}
 
 std::shared_ptr<Graph> outer_body_of(const Node &node)
 {

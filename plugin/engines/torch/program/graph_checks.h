@@ -24,6 +24,10 @@ void visit_nodes(const torch::jit::Module &module, const NodeVisitor &visitor);
 // Returns the same nodes, to be changed.  Nobody else may use the module meanwhile.
 std::vector<torch::jit::Node *> nodes_to_change(const torch::jit::Module &module);
 
+// Returns the nodes of the block and of the blocks within, in order.
+std::vector<const torch::jit::Node *> nodes_in(const torch::jit::Block &block);
+std::vector<torch::jit::Node *> nodes_in(torch::jit::Block &block); // to be changed
+
 // Returns a copy of the code that a node runs outside its graph, with all calls inlined: a fork's,
 // or the method of an object that a `with` enters or exits by.  Returns nullptr for other nodes,
 // and if the code cannot be found.

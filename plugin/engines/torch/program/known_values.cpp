@@ -36,15 +36,13 @@ std::optional<bool> flag_set_by(const Node &node)
 
 void collect_set_attributes(const Block &block, std::map<std::string, std::optional<bool>> &names)
 {
-    for (const Node *node : block.nodes()) {
+    for (const Node *node : nodes_in(block)) {
         if (node->kind() == c10::prim::SetAttr) {
             const auto flag = flag_set_by(*node);
             const auto [known, is_new] = names.emplace(node->s(c10::attr::name), flag);
             if (!is_new && known->second != flag)
                 known->second = std::nullopt;
         }
-        for (const Block *inner : node->blocks())
-            collect_set_attributes(*inner, names);
         if (const auto body = outer_body_of(*node))
             collect_set_attributes(*body->block(), names);
     }

@@ -3,8 +3,9 @@
 
 #include "nonlocal_operator.h"
 
+#include "graph_checks.h"
+#include "graph_walk.h"
 #include "kernel_reach.h"
-#include "known_values.h"
 #include "node_arguments.h"
 #include "operator_reach.h"
 #include "picture_axes.h"
@@ -61,10 +62,7 @@ bool raises(const Block &block)
 // Whether the block only computes pictures by changing borders.
 bool only_changes_borders(const Block &block)
 {
-    for (const Node *node : block.nodes()) {
-        for (const Block *inner : node->blocks())
-            if (!only_changes_borders(*inner))
-                return false;
+    for (const Node *node : nodes_in(block)) {
         const bool makes_tensor = std::any_of(node->outputs().begin(), node->outputs().end(),
                                               [](const Value *each) { return is_tensor(*each); });
         if (makes_tensor && node->blocks().empty() && !changes_borders(name_of(*node)))
@@ -73,24 +71,21 @@ bool only_changes_borders(const Block &block)
     return true;
 }
 
-class Search
+class Search final : GraphWalk
 {
 public:
     Search(const Module &module, const std::shared_ptr<Graph> &graph, size_t input, Layout layout)
-        : graph_(graph), known_(module, *graph)
+        : GraphWalk(module, graph)
     {
         const Value *picture = graph->inputs().at(input);
-        marks_[picture] = samples;
+        mark(picture, samples);
         axes_[picture] = PictureAxes(layout);
         dependence_[picture] = Footprints();
     }
 
     Locality find()
     {
-        do {
-            changed_ = false;
-            walk(*graph_->block());
-        } while (changed_);
+        follow_all();
         reports_ = true;
         walk(*graph_->block());
         return {.nonlocal_operator = found_, .kernels = kernels()};
@@ -98,12 +93,6 @@ public:
 
 private:
     // ---- what is known of values
-
-    unsigned marks_of(const Value *value) const
-    {
-        const auto found = marks_.find(value);
-        return found == marks_.end() ? 0 : found->second;
-    }
 
     bool is_of_samples(const Value *value) const { return (marks_of(value) & samples) != 0; }
 
@@ -114,20 +103,13 @@ private:
         return found == axes_.end() ? none : found->second;
     }
 
-    void mark(const Value *value, unsigned marks)
-    {
-        unsigned &all = marks_[value];
-        changed_ = changed_ || (all | marks) != all;
-        all |= marks;
-    }
-
     void merge_axes(const Value *value, const PictureAxes &axes)
     {
         if (axes_[value].join(axes))
             changed_ = true;
     }
 
-    void carry(const Value *from, const Value *to)
+    void carry(const Value *from, const Value *to) override
     {
         mark(to, marks_of(from));
         merge_axes(to, axes_of(from));
@@ -136,7 +118,7 @@ private:
     }
 
     // An iteration may widen the reach of the next one without end: then it is unknown.
-    void carry_back(const Value *from, const Value *to)
+    void carry_back(const Value *from, const Value *to) override
     {
         mark(to, marks_of(from));
         merge_axes(to, axes_of(from));
@@ -151,14 +133,6 @@ private:
     {
         if (reports_ && found_.empty())
             found_ = what;
-    }
-
-    unsigned marks_of_inputs(const Node &node) const
-    {
-        unsigned marks = 0;
-        for (const Value *input : node.inputs())
-            marks |= marks_of(input);
-        return marks;
     }
 
     bool is_none(const Value *value) const
@@ -327,13 +301,7 @@ private:
 
     // ---- the walk
 
-    void walk(const Block &block)
-    {
-        for (const Node *node : block.nodes())
-            visit(*node);
-    }
-
-    void visit(const Node &node)
+    void visit(const Node &node) override
     {
         switch (node.kind()) {
         case prim::If:
@@ -361,43 +329,23 @@ private:
         compute(node);
     }
 
-    void choose(const Node &node)
+    void decide(const Node &node, unsigned marks) override
     {
-        const auto truth = known_.truth_of(node.input());
+        if (node.kind() == prim::Loop)
+            return report_loop(marks);
         const Block *yes = node.blocks().at(0), *no = node.blocks().at(1);
-        const unsigned marks = truth ? 0 : marks_of(node.input());
         if (marks & samples)
             report("a branch on samples");
         if ((marks & extents) && !raises(*yes) && !raises(*no) &&
             !(only_changes_borders(*yes) && only_changes_borders(*no)))
             report("a branch on the picture's size");
-        for (const Block *block : {yes, no}) {
-            if (truth && *truth != (block == yes))
-                continue;
-            walk(*block);
-            for (size_t i = 0; i < node.outputs().size(); i++) {
-                carry(block->outputs()[i], node.outputs()[i]);
-                if (!is_tensor(*node.outputs()[i]))
-                    mark(node.outputs()[i], marks);
-            }
-        }
+        for (const Value *output : node.outputs())
+            if (!is_tensor(*output))
+                mark(output, marks);
     }
 
-    // The node's inputs are the most iterations, whether to begin, and the loop-carried values.
-    void repeat(const Node &node)
+    void report_loop(unsigned marks)
     {
-        const Block *body = node.blocks().at(0);
-        for (size_t i = 2; i < node.inputs().size(); i++) {
-            carry(node.inputs()[i], body->inputs()[i - 1]);
-            carry(node.inputs()[i], node.outputs()[i - 2]);
-        }
-        walk(*body);
-        for (size_t i = 1; i < body->outputs().size(); i++) {
-            carry_back(body->outputs()[i], body->inputs()[i]);
-            carry(body->outputs()[i], node.outputs()[i - 1]);
-        }
-        const unsigned marks =
-            marks_of(node.input(0)) | marks_of(node.input(1)) | marks_of(body->outputs()[0]);
         if (marks & samples)
             report("a loop over samples");
         else if (marks & extents)
@@ -768,13 +716,10 @@ private:
         return common;
     }
 
-    const std::shared_ptr<Graph> graph_;
-    const KnownValues known_;
-    std::map<const Value *, unsigned> marks_;
     std::map<const Value *, PictureAxes> axes_;
     std::map<const Value *, std::optional<Footprints>> dependence_; // only of values of samples
     std::string found_;
-    bool changed_ = false, reports_ = false;
+    bool reports_ = false;
 };
 
 } // namespace

@@ -4,7 +4,6 @@
 #include "picture_layout.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "engines/torch/failure.h"
 
 #include <algorithm>

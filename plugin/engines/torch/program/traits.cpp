@@ -4,14 +4,15 @@
 #include "traits.h"
 
 #include "graph_checks.h"
-#include "known_values.h"
-#include "list_conversion.h"
+#include "graph_walk.h"
 #include "operator_traits.h"
+#include "sound_arguments.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
@@ -19,12 +20,92 @@ namespace engine_torch
 namespace
 {
 
-using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Module;
 using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = c10::prim;
+
+using torch::jit::Block;
+
+bool is_true(const Value *value)
+{
+    const auto constant = torch::jit::toIValue(value);
+    return constant && constant->isBool() && constant->toBool();
+}
+
+bool is_operator(const Node &node, const char *name)
+{
+    return node.kind() == c10::Symbol::fromQualString(name);
+}
+
+// Returns the only node that appends to the stored list, if the list begins empty and has no other
+// use; otherwise null.
+const Node *only_append(const Node &set)
+{
+    const Value *list = set.input(1);
+    if (list->node()->kind() != c10::prim::ListConstruct || !list->node()->inputs().empty())
+        return nullptr;
+    const Node *append = nullptr;
+    for (const auto &use : list->uses()) {
+        const bool appends = is_operator(*use.user, "aten::append") && use.offset == 0;
+        if (use.user != &set && (!appends || append))
+            return nullptr;
+        if (appends)
+            append = use.user;
+    }
+    return append;
+}
+
+// Whether the body only takes an element, converts it and appends it.  The type may pass through a
+// guard.
+bool only_converts(const Block &body)
+{
+    return std::all_of(body.nodes().begin(), body.nodes().end(), [](const Node *node) {
+        return node->kind() == c10::prim::Constant || is_operator(*node, "aten::__getitem__") ||
+               is_operator(*node, "aten::to") || is_operator(*node, "aten::append") ||
+               is_operator(*node, sound_type);
+    });
+}
+
+// Whether the loop visits the whole list, in order.
+bool goes_through(const Node &loop, const Value *list)
+{
+    const Node &count = *loop.input(0)->node();
+    return is_operator(count, "aten::len") && count.input(0) == list && is_true(loop.input(1)) &&
+           is_true(loop.blocks().at(0)->outputs().at(0));
+}
+
+// Whether `list` is the previous value of the attribute.
+bool is_attribute(const Value *list, const Node &set)
+{
+    const Node &read = *list->node();
+    return read.kind() == c10::prim::GetAttr && read.input() == set.input(0) &&
+           read.s(c10::attr::name) == set.s(c10::attr::name) &&
+           read.owningBlock() == set.owningBlock();
+}
+
+// Finds lists that a model converts in place, as torchvision's AnchorGenerator does: self.anchors =
+// [a.to(dtype, device) for a in self.anchors].  Returns the aten::to node if the SetAttr stores a
+// list that converts each element of the same attribute, in order; null if it stores anything else.
+// Later runs then get the same numbers, in the type of the run before.
+const Node *conversion_of_elements(const Node &set)
+{
+    const Node *append = only_append(set);
+    const Node *loop = append ? append->owningBlock()->owningNode() : nullptr;
+    if (!loop || loop->kind() != c10::prim::Loop || loop->owningBlock() != set.owningBlock() ||
+        !only_converts(*append->owningBlock()))
+        return nullptr;
+    const Node *conversion = append->input(1)->node();
+    if (!is_operator(*conversion, "aten::to") || conversion->owningBlock() != append->owningBlock())
+        return nullptr;
+    const Node *element = conversion->input(0)->node();
+    const bool is_own = is_operator(*element, "aten::__getitem__") &&
+                        element->input(1) == append->owningBlock()->inputs().at(0) &&
+                        is_attribute(element->input(0), set) &&
+                        goes_through(*loop, element->input(0));
+    return is_own ? conversion : nullptr;
+}
 
 // What is known of a value in the graph.
 enum Mark : unsigned {
@@ -77,12 +158,12 @@ bool holds_tensor(const c10::TypePtr &type)
 }
 
 // Follows memory and samples through the graph until nothing new is found.
-class Flow
+class Flow final : GraphWalk
 {
 public:
     Flow(const Module &module, const std::shared_ptr<Graph> &graph,
          const std::set<size_t> &pictures)
-        : graph_(graph), known_(module, *graph)
+        : GraphWalk(module, graph)
     {
         for (size_t i = 0; i < graph->inputs().size(); i++)
             mark(graph->inputs()[i], marks_of_argument(*graph->inputs()[i], pictures.count(i) > 0));
@@ -90,10 +171,7 @@ public:
 
     Traits follow()
     {
-        do {
-            changed_ = false;
-            walk(*graph_->block());
-        } while (changed_);
+        follow_all();
         return traits_;
     }
 
@@ -107,33 +185,17 @@ private:
         return is_tensor(argument) ? picture : pictures_inside;
     }
 
-    unsigned marks_of(const Value *value) const
-    {
-        const auto found = marks_.find(value);
-        return found == marks_.end() ? 0 : found->second;
-    }
-
     void mark(const Value *value, unsigned marks)
     {
         if (!has_memory(*value))
             marks &= ~memory;
-        unsigned &all = marks_[value];
-        changed_ = changed_ || (all | marks) != all;
-        all |= marks;
+        GraphWalk::mark(value, marks);
     }
 
     void mark_outputs(const Node &node, unsigned marks)
     {
         for (const Value *output : node.outputs())
             mark(output, marks);
-    }
-
-    unsigned marks_of_inputs(const Node &node) const
-    {
-        unsigned marks = 0;
-        for (const Value *input : node.inputs())
-            marks |= marks_of(input);
-        return marks;
     }
 
     // Returns the marks of an element of a container.  Once something was put into one container,
@@ -177,6 +239,8 @@ private:
         traits_.branches_on_data = traits_.branches_on_data || (marks & of_samples);
     }
 
+    void decide(const Node & /*node*/, unsigned marks) override { branch_on(marks); }
+
     // Assumes all effects, because those of the node are unknown.
     void assume_the_worst(const Node &node)
     {
@@ -194,13 +258,7 @@ private:
 
     // ---- the walk
 
-    void walk(const Block &block)
-    {
-        for (const Node *node : block.nodes())
-            visit(*node);
-    }
-
-    void visit(const Node &node)
+    void visit(const Node &node) override
     {
         switch (node.kind()) {
         case prim::Constant:
@@ -280,45 +338,15 @@ private:
         });
     }
 
-    void copy_marks(const auto &from, const auto &to)
-    {
-        for (size_t i = 0; i < to.size(); i++)
-            mark(to[i], marks_of(from[i]));
-    }
-
-    void choose(const Node &node)
-    {
-        const auto truth = known_.truth_of(node.input());
-        if (!truth)
-            branch_on(marks_of(node.input()));
-        for (size_t i = 0; i < 2; i++) {
-            if (truth && *truth != (i == 0))
-                continue;
-            const Block *block = node.blocks().at(i);
-            walk(*block);
-            copy_marks(block->outputs(), node.outputs());
-        }
-    }
-
-    // The node's inputs are the most iterations, whether to begin, and the loop-carried values.
-    void repeat(const Node &node)
-    {
-        const Block *body = node.blocks().at(0);
-        branch_on(marks_of(node.inputs().at(0)) | marks_of(node.inputs().at(1)));
-        copy_marks(node.inputs().slice(2), body->inputs().slice(1));
-        copy_marks(node.inputs().slice(2), node.outputs());
-        walk(*body);
-        branch_on(marks_of(body->outputs().at(0)));
-        copy_marks(body->outputs().slice(1), body->inputs().slice(1));
-        copy_marks(body->outputs().slice(1), node.outputs());
-    }
+    void carry(const Value *from, const Value *to) override { mark(to, marks_of(from)); }
 
     // At the end of a `with`, the body has more inputs than the node: they are None.
     void follow(const Node &node, const Graph &body)
     {
         if (body.inputs().size() < node.inputs().size())
             return assume_the_worst(node);
-        copy_marks(node.inputs(), body.inputs().slice(0, node.inputs().size()));
+        for (size_t i = 0; i < node.inputs().size(); i++)
+            carry(node.inputs()[i], body.inputs()[i]);
         walk(*body.block());
         for (const Value *output : body.outputs())
             mark_outputs(node, marks_of(output));
@@ -454,12 +482,8 @@ private:
         return depends ? unsigned{of_samples} : 0;
     }
 
-    const std::shared_ptr<Graph> graph_;
-    const KnownValues known_;
-    std::map<const Value *, unsigned> marks_;
     std::map<const Node *, std::shared_ptr<Graph>> bodies_; // code outside the graph
     unsigned stored_ = 0; // marks of the memory that was put into containers
-    bool changed_ = false;
     Traits traits_;
 };
 

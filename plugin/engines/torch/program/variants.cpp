@@ -12,8 +12,9 @@
 #include "engines/torch/machine/random_scope.h"
 #include "engines/torch/machine/run_scope.h"
 #include "forks.h"
+#include "graph_checks.h"
+#include "rewrites.h"
 #include "states.h"
-#include "wide_interpolation.h"
 
 #include <algorithm>
 #include <array>
@@ -47,15 +48,12 @@ bool is_tensor_constant(const Node &node)
 
 void change_constants(Block &block, const Change &change)
 {
-    for (Node *node : block.nodes()) {
+    for (Node *node : nodes_in(block))
         if (is_tensor_constant(*node)) {
             const at::Tensor changed = change(node->t(c10::attr::value));
             node->t_(c10::attr::value, changed);
             node->output()->inferTypeFrom(changed);
         }
-        for (Block *inner : node->blocks())
-            change_constants(*inner, change);
-    }
 }
 
 // Tensors of rank 0 do not decide the type of a result, so they can stay exact.

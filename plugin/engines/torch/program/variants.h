@@ -12,7 +12,9 @@
 #include <c10/core/Device.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <torch/csrc/jit/api/module.h>
@@ -125,5 +127,30 @@ c10::IValue run_as(const Variant &variant, const Source &source, const at::Tenso
 // The same, to be compared with other variants: a model with states runs twice, the second time
 // with the states of the first.  Returns both results then.
 c10::IValue run_for_trial(const Variant &variant, const Source &source, const at::Tensor &images);
+
+// Lets plans that run the same variant share it, and so its weights.  Every member function may be
+// called from several threads at once.
+class SharedVariants
+{
+public:
+    // Returns the same variant of another plan if there is one, otherwise `made`.  int8 variants
+    // are not shared, because each is calibrated for its plan.
+    std::shared_ptr<const Variant> share(const Variant &made)
+    {
+        if (made.precision == Precision::int8)
+            return std::make_shared<const Variant>(made);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        std::weak_ptr<const Variant> &known = forms_[{made.kind, made.precision}];
+        std::shared_ptr<const Variant> variant = known.lock();
+        if (!variant)
+            known = variant = std::make_shared<const Variant>(made);
+        return variant;
+    }
+
+private:
+    std::mutex mutex_;
+    // ---- under mutex_
+    std::map<std::pair<VariantKind, Precision>, std::weak_ptr<const Variant>> forms_;
+};
 
 } // namespace engine_torch

@@ -13,9 +13,7 @@
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
 #include "engines/torch/program/nonlocal_operator.h"
-#include "engines/torch/program/traced_numbers.h"
-#include "engines/torch/program/warning_flags.h"
-#include "engines/torch/program/widen.h"
+#include "engines/torch/program/rewrites.h"
 #include "engines/torch/tuning/trial.h"
 
 #include <string>

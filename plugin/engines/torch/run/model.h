@@ -12,9 +12,9 @@
 #include "engines/torch/file/operators.h"
 #include "engines/torch/loading/describe.h"
 #include "engines/torch/machine/allocator.h"
-#include "engines/torch/program/shared_variants.h"
 #include "engines/torch/program/state_copy.h"
 #include "engines/torch/program/traits.h"
+#include "engines/torch/program/variants.h"
 #include "engines/torch/tuning/tuning.h"
 
 #include <chrono>

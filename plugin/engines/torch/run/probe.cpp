@@ -4,7 +4,6 @@
 #include "probe.h"
 
 #include "base/compose.h"
-#include "base/counted.h"
 #include "binding_choice.h"
 #include "engines/torch/failure.h"
 

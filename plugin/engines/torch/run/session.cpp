@@ -3,7 +3,7 @@
 
 #include "session.h"
 
-#include "base/counted.h"
+#include "base/compose.h"
 #include "binding_choice.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/allocator.h"
