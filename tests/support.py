@@ -211,6 +211,11 @@ def ffmpeg_major():
     return lavfi - 3
 
 
+def openings():
+    """How often ffmpeg opens the model of a graph: from 7 on it builds each graph twice."""
+    return 2 if ffmpeg_major() >= 7 else 1
+
+
 # ---- graph strings ----------------------------------------------------------
 
 
