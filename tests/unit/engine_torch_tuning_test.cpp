@@ -804,7 +804,7 @@ TEST(Remembered, WhatIsNoFileIsNotRead)
         filesystem::remove(file);
         ASSERT_EQ(make(), 0);
         const Copy copy("net_tanh");
-        tune(copy.path, 0.05);
+        tune(copy.path);
         EXPECT_FALSE(copy.path.empty());
     }
 }
