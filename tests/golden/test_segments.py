@@ -91,6 +91,14 @@ class FullAtFour(NotFour):
         return self.near(x)
 
 
+class AloneNotFour(nn.Module):
+    """Halves each frame by itself, but not four at once."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        assert x.size(1) != 4, "four"
+        return x * 0.5
+
+
 class Masked(nn.Module):
     """Takes another picture as a single one, or with each frame of the segment."""
 
@@ -328,6 +336,13 @@ def test_other_inputs_are_given_once(save, frames, floats):
 def test_a_length_that_the_model_does_not_take_is_filled_up(save, frames, floats):
     result = run(frames[:13], dnn(save(NotFour()), length=9, cuts="off"))
     assert_same(result, in_segments(floats[:13], 9, fill="reflect"))
+    assert result.stderr.count("does not take segments of 4 frames; they are filled up") == 1
+
+
+def test_what_was_told_is_not_told_again_with_more(save, frames, floats):
+    result = run(frames[:13], dnn(save(AloneNotFour()), length=9, cuts="off"))
+    assert_same(result, floats[:13] * HALF)
+    assert result.stderr.count("no frame of a segment has an effect on the others") == support.openings()
     assert result.stderr.count("does not take segments of 4 frames; they are filled up") == 1
 
 
