@@ -110,6 +110,7 @@ using Parse = int (*)(const FilterRegistry &, AVFilterGraph *, const std::string
 inline std::string outcome(const FilterRegistry &registry, Parse parse, const std::string &text)
 {
     AVFilterGraph *graph = avfilter_graph_alloc();
+    graph->nb_threads = 1; // a pool for each graph takes long on a busy machine
     AVFilterInOut *inputs = nullptr, *outputs = nullptr;
     logged.clear();
     int ret = parse(registry, graph, text, &inputs, &outputs);

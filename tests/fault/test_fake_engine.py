@@ -123,8 +123,7 @@ def test_notice_is_shown(script):
     result = run(support.fake(script(notice="this model is for tests")), 2)
     assert result.returncode == 0, str(result)
     lines = [line for line in result.filter_lines() if "this model is for tests" in line]
-    # From 7 on ffmpeg builds each graph twice.
-    assert len(lines) == (2 if support.ffmpeg_major() >= 7 else 1) and not result.errors
+    assert len(lines) == support.openings() and not result.errors
 
 
 def test_nan_is_told_once(script):

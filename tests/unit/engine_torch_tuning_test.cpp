@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace
 {
@@ -39,6 +40,36 @@ double seconds_of(const auto &action)
     const auto start = std::chrono::steady_clock::now();
     action();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// How long the threads of this process have waited for cores that others had.
+double waited_seconds()
+{
+    double sum = 0;
+    for (const auto &task : filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream file(task.path() / "schedstat");
+        double ran = 0, waited = 0;
+        if (file >> ran >> waited)
+            sum += waited * 1e-9;
+    }
+    return sum;
+}
+
+// For what a busy machine disturbs: one of five attempts holds, unless each was disturbed.
+void expect_in_time(const std::function<bool()> &holds)
+{
+    bool was_undisturbed = false;
+    for (int attempt = 0; attempt < 5; attempt++) {
+        const double waited = waited_seconds();
+        bool does_hold = false;
+        const double took = seconds_of([&] { does_hold = holds(); });
+        if (does_hold)
+            return;
+        was_undisturbed |= waited_seconds() - waited < 0.1 * took;
+    }
+    if (!was_undisturbed)
+        GTEST_SKIP() << "other processes had the cores each time";
+    FAIL();
 }
 
 // ---- variants ------------------------------------------------------------------------
@@ -433,31 +464,30 @@ TEST(Tuning, AnyBudgetWillDo)
 // Of a model whose trials alone take all the time, the first variant that passes them is taken.
 TEST(Tuning, SlowModelsAreNotMeasured)
 {
-    const Copy copy("net_prelu");
-    Model model(options_for(copy.path));
-    const double took = seconds_of([&] {
-        EXPECT_EQ(model.tune(Pictures(1, 3, 2160, 3840).shape(), 1e-3).status, DNN_TORCH_OK);
+    expect_in_time([] {
+        const Copy copy("net_prelu");
+        Model model(options_for(copy.path));
+        const double took = seconds_of([&] {
+            EXPECT_EQ(model.tune(Pictures(1, 3, 2160, 3840).shape(), 1e-3).status, DNN_TORCH_OK);
+        });
+        EXPECT_FALSE(contains(model.variant(), "as saved")) << model.variant();
+        EXPECT_GT(model.tuning.run_seconds, 0);
+        return took < model.tuning.run_seconds; // of a whole frame
     });
-    EXPECT_FALSE(contains(model.variant(), "as saved")) << model.variant();
-    EXPECT_GT(model.tuning.run_seconds, 0);
-    EXPECT_LT(took, model.tuning.run_seconds); // of a whole frame
 }
 
-// Trials, measuring and the trial with a whole picture together.  A busy machine may disturb it,
-// but not time after time.
+// Trials, measuring and the trial with a whole picture together.
 TEST(Tuning, KeepsTheBudget)
 {
-    constexpr double budget_seconds = 0.6;
-    bool keeps_it = false;
-    for (int attempt = 0; attempt < 5 && !keeps_it; attempt++) {
+    expect_in_time([] {
+        constexpr double budget_seconds = 0.6;
         const Copy copy("net_memory");
         Model model(options_for(copy.path));
         const double took = seconds_of([&] {
             EXPECT_EQ(model.tune({1, 3, 640, 640}, budget_seconds).status, DNN_TORCH_OK);
         });
-        keeps_it = took <= budget_seconds * 1.3 && contains(model.variant(), "(measured)");
-    }
-    EXPECT_TRUE(keeps_it);
+        return took <= budget_seconds * 1.3 && contains(model.variant(), "(measured)");
+    });
 }
 
 // Whether what tuning tells of a run is near to what a run takes.
@@ -467,23 +497,21 @@ bool tells_the_time(const Pictures &pictures, double budget_seconds)
     Model model(options_for(copy.path));
     const double took = seconds_of(
         [&] { EXPECT_EQ(model.tune(pictures.shape(), budget_seconds).status, DNN_TORCH_OK); });
-    EXPECT_TRUE(contains(model.variant(), "(measured)")) << model.variant();
     Session session(model);
     double fastest = 1e9;
     for (int i = 0; i < 5; i++)
         fastest = std::min(fastest, seconds_of([&] { session.run(pictures.view); }));
     const double told = model.tuning.run_seconds;
-    return told > fastest / 2 && told < fastest * 2 && took < 3 * budget_seconds;
+    return contains(model.variant(), "(measured)") && told > fastest / 2 && told < fastest * 2 &&
+           took < 3 * budget_seconds;
 }
 
-// A busy machine may disturb one of the two, but not time after time.
 TEST(Tuning, TellsHowLongARunTakes)
 {
     const Pictures pictures(1, 3, 640, 256);
-    bool told = false;
-    for (int attempt = 0; attempt < 5 && !told; attempt++)
-        told = tells_the_time(pictures, attempt % 2 ? 1 : 0.15);
-    EXPECT_TRUE(told);
+    expect_in_time([&, budget_seconds = 0.15]() mutable {
+        return tells_the_time(pictures, std::exchange(budget_seconds, 1.15 - budget_seconds));
+    });
 }
 
 TEST(Tuning, TellsWhatARunHolds)
@@ -804,7 +832,7 @@ TEST(Remembered, WhatIsNoFileIsNotRead)
         filesystem::remove(file);
         ASSERT_EQ(make(), 0);
         const Copy copy("net_tanh");
-        tune(copy.path, 0.05);
+        tune(copy.path);
         EXPECT_FALSE(copy.path.empty());
     }
 }

@@ -157,13 +157,15 @@ void RunLog::report_change(const std::string &model, const std::string &changes)
     av_log(ctx_, AV_LOG_INFO, "changed to %s\n", changes.c_str());
 }
 
-// Logs each text once, because the engine repeats itself.
+// The engine repeats what it told before, and answers of several sessions overtake each other.
 void RunLog::report_notice(const Model &model)
 {
-    std::string notice = model.notice();
-    if (!notice.empty() && notice != last_notice_)
-        av_log(ctx_, AV_LOG_WARNING, "%s\n", notice.c_str());
-    last_notice_ = notice;
+    const std::string notice = model.notice(), told = told_ + "; ";
+    if (notice.empty() || told.starts_with(notice + "; "))
+        return;
+    av_log(ctx_, AV_LOG_WARNING, "%s\n",
+           notice.c_str() + (notice.starts_with(told) ? told.size() : 0));
+    told_ = notice;
 }
 
 void RunLog::warn(const char *text)

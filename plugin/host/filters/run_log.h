@@ -99,7 +99,7 @@ private:
     RunFacts facts_{};
     std::optional<Statistics> statistics_; // from the first frame on
     UncountedTime uncounted_;
-    std::string last_notice_;
+    std::string told_;                   // notices
     std::set<std::string> logged_notes_; // of jobs
     bool warned_of_nan_ = false;
 };
