@@ -65,12 +65,12 @@ struct Value {
     refuse_pickle("holds values in a form that PyTorch does not write for TorchScript");
 }
 
-struct ElementType {
+struct AllowedType {
     std::string_view name;
     int64_t size;
 };
 
-constexpr std::array<ElementType, 16> element_types = {{
+constexpr std::array<AllowedType, 16> element_types = {{
     {"FloatStorage", 4},
     {"HalfStorage", 2},
     {"BFloat16Storage", 2},
@@ -250,7 +250,7 @@ private:
                 refuse_as_foreign();
             return push_value(Kind::class_name, 0, *classes_.insert(name).first);
         }
-        for (const ElementType &type : element_types)
+        for (const AllowedType &type : element_types)
             if (name == std::string(torch) + std::string(type.name))
                 return push_value(Kind::storage_type, type.size);
         if (name == "torch._utils._rebuild_qtensor" || name.rfind("torch.Q", 0) == 0)
