@@ -15,7 +15,7 @@ import torch
 pytestmark = pytest.mark.skipif(support.PATCHED, reason="the patched ffmpeg needs no launcher")
 
 SECONDS = 4 if support.SANITIZED else 0.5
-TRIES = 3  # other programs take time too: the quickest counts
+TRIES = 3  # other programs take time too: the quickest counts, and more is given where many run
 NUMBERS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM],
                                   ids=["SIGINT", "SIGTERM"])  # fmt: skip
 
@@ -91,7 +91,7 @@ def end(words, number, folder, wait, **options):
         assert result.returncode == -number, str(result)  # a shell says 128 + number
         assert result.stderr == "" and result.stdout == b"", str(result)
         assert_all_end(others)
-        if seconds[-1] < SECONDS:
+        if seconds[-1] < SECONDS * max(1, os.getloadavg()[0] / os.cpu_count() / 2):
             return
     raise AssertionError(f"{min(seconds):.2f} s")
 
