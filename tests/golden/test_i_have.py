@@ -62,6 +62,19 @@ def of_newer_pytorch(path):
             archive.writestr(name, b"999\n" if name.endswith("version") else contents)
 
 
+def message(*fields):
+    """In the wire format of Protocol Buffers."""
+    return b"".join(bytes([number << 3 | 2, len(value)]) + value for number, value in fields)
+
+
+def onnx(*graph):
+    def write(path):
+        path.write_bytes(b"\x08\x07" + message((7, message(*graph))))
+
+    write.file_name = "net.onnx"
+    return write
+
+
 # What each row of the page's table is about, by how its first cell begins.
 FILES = {
     "is a checkpoint of an arch": pickled({"a.weight": torch.ones(3)}),
@@ -69,8 +82,8 @@ FILES = {
     "is a whole module (ultralytics": pickled(module_of("ultralytics.nn.tasks")),
     "is a whole module (models.yolo": pickled(module_of("models.yolo")),
     "is a torch.export": zip_of("net/archive_format", "net/models/model.json"),
-    "is an ONNX": bytes_of(b"\x08\x07:\x1a\n\x0c\n\x01x\x12\x01y\"\x04LSTM" b"Z\x03\n\x01xb\x03\n\x01y", "net.onnx"),
-    "has a tensor": bytes_of(b"\x08\x07:\x0e*\x0c\x08\x01\x10\x01B\x01wp\x01j\x01\n", "net.onnx"),
+    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"LSTM")))),
+    "has a tensor": onnx((5, b"\x10\x01\x70\x01" + message((8, b"w"), (13, message((1, b"location"), (2, b"w.data")))))),
     "is a TensorFlow": bytes_of(b"\n\x05", "net.pb"),
     "is a Keras": zip_of("config.json", "model.weights.h5"),
     "is an HDF5": bytes_of(b"\x89HDF\r\n"),

@@ -385,7 +385,6 @@ void OnnxImport::refuse(const std::string &words) const
 
 // ---- the graph
 
-// Lists all that are not known, because exporting again takes time.
 void OnnxImport::expect_known() const
 {
     std::set<std::string> unknown;
@@ -400,7 +399,6 @@ void OnnxImport::expect_known() const
 
 void OnnxImport::run()
 {
-    expect_known();
     for (const OnnxNode &node : model_.nodes)
         take_node(node);
     node_ = nullptr;

@@ -45,6 +45,8 @@ public:
     // `input` is a tensor on the device of all others.
     OnnxImport(const OnnxModel &model, Net &net, const Expression &input);
 
+    // Lists all operators that are not known, because exporting again takes time.
+    void expect_known() const;
     void run();
     const GraphValue &find(const std::string &name);
     void define(const std::string &name, GraphValue value);
@@ -103,7 +105,6 @@ private:
     Expression of_file(const std::string &name, const Weight &weight);
     Expression made_of_numbers(const GraphValue &value);
     void take_node(const OnnxNode &node);
-    void expect_known() const;
 
     const OnnxModel &model_;
     Net &net_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -60,8 +61,8 @@ Windows windows_of(OnnxImport &graph, const std::vector<int64_t> &kernel)
                            expected(graph, graph.wholes("dilations", ones), count, "dilations")};
     const auto pads = expected(graph, graph.wholes("pads", std::vector<int64_t>(2 * count, 0)),
                                2 * count, "pads");
-    windows.before.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(count));
-    windows.after.assign(pads.begin() + static_cast<std::ptrdiff_t>(count), pads.end());
+    windows.before.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(count));
+    windows.after.assign(pads.begin() + static_cast<ptrdiff_t>(count), pads.end());
     const std::string automatic = graph.text("auto_pad", "NOTSET");
     if (automatic.starts_with("SAME") && windows.strides != ones)
         windows.same = automatic;
@@ -396,9 +397,9 @@ void einsum(OnnxImport &graph)
             graph.refuse("has an equation that makes no sense");
     const size_t arrow = equation.find("->");
     const bool is_known = arrow != equation.npos && equation.find('.') == equation.npos;
-    const auto rank = std::count_if(
-        equation.begin() + static_cast<std::ptrdiff_t>(arrow + 2) * (is_known ? 1 : 0),
-        equation.end(), [](unsigned char c) { return std::isalpha(c); });
+    const auto rank =
+        std::count_if(equation.begin() + static_cast<ptrdiff_t>(arrow + 2) * (is_known ? 1 : 0),
+                      equation.end(), [](unsigned char c) { return std::isalpha(c); });
     graph.give(concat("torch.einsum(\"", equation, "\", [", tensors, "])"),
                is_known ? static_cast<int>(rank) : -1);
 }

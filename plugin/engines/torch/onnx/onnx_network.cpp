@@ -232,6 +232,7 @@ OnnxNetwork build_network(const OnnxModel &model)
     made.weights = Weights(std::move(weights));
     Net net(made.weights, "ONNX");
     OnnxImport graph(model, net, python_name(model.inputs.front().name));
+    graph.expect_known();
     const std::string arguments = take_inputs(model, graph);
     graph.run();
     const std::string results = results_of(model, graph);
