@@ -69,7 +69,8 @@ def message(*fields):
 
 def onnx(*graph):
     def write(path):
-        path.write_bytes(b"\x08\x07" + message((7, message(*graph))))
+        ends = (11, message((1, b"x"))), (12, message((1, b"y")))
+        path.write_bytes(b"\x08\x07" + message((7, message(*graph, *ends))))
 
     write.file_name = "net.onnx"
     return write
