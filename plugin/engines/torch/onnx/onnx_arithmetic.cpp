@@ -474,6 +474,8 @@ void cast_like(OnnxImport &graph)
 // One number for all, or one for each place along a dimension.
 Expression along_axis(OnnxImport &graph, size_t input)
 {
+    if (graph.whole("block_size", 0) != 0)
+        graph.refuse("has a scale for each block, which is not read here");
     const Expression numbers = graph.tensor(input);
     if (graph.rank(input) != 1 || graph.known_rank(0) < 2)
         return numbers;
