@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn import functional
 
 onnx = pytest.importorskip("onnx", reason="python3-onnx is not installed")
+pytest.importorskip("onnx.numpy_helper")
 
 DOCUMENT = support.REPOSITORY / "docs" / "models.md"
 # Inputs of these that say sizes must be constants, or follow from sizes.
