@@ -44,7 +44,8 @@ template <const char *name> void test(OnnxImport &graph)
 // Sizes are rounded, too.
 template <const char *name> void rounded(OnnxImport &graph)
 {
-    if (const auto numbers = graph.numbers(0); numbers && graph.kind(0) == real) {
+    if (const auto numbers = graph.numbers(0);
+        numbers && graph.kind(0) == real && graph.rank(0) <= 1) {
         Numbers made;
         for (const Number &number : *numbers)
             made.push_back(concat("float(torch.", name, "(", number, "))"));
@@ -66,7 +67,7 @@ constexpr char abs_name[] = "abs", acos_name[] = "acos", acosh_name[] = "acosh",
 void negate(OnnxImport &graph)
 {
     const auto numbers = graph.numbers(0);
-    if (!numbers || graph.kind(0) == truth)
+    if (!numbers || graph.kind(0) == truth || graph.rank(0) > 1)
         return function<neg_name>(graph);
     Numbers made;
     for (const Number &number : *numbers)
@@ -206,7 +207,8 @@ Number combined(char sign, NumberKind kind, const Number &a, const Number &b)
 {
     const auto left = known_whole(a), right = known_whole(b);
     constexpr int64_t most = int64_t{1} << 31;
-    if (kind == whole && left && right && std::abs(*left) < most && std::abs(*right) < most) {
+    const auto is_small = [](int64_t number) { return number > -most && number < most; };
+    if (kind == whole && left && right && is_small(*left) && is_small(*right)) {
         if (sign == '+')
             return std::to_string(*left + *right);
         if (sign == '-')
@@ -216,7 +218,9 @@ Number combined(char sign, NumberKind kind, const Number &a, const Number &b)
         if (sign == '/' && *right != 0)
             return std::to_string(*left / *right);
     }
-    // Sizes are not negative, so rounding down and towards zero are the same.
+    // ONNX rounds towards zero, and TorchScript down, which is the same unless a sign is minus.
+    if (sign == '/' && kind == whole && (a + b).find('-') != a.npos)
+        return concat("int(", a, " / ", b, ")");
     const std::string operation = sign == '/' && kind == whole ? "//" : std::string(1, sign);
     return concat("(", a, " ", operation, " ", b, ")");
 }
@@ -226,6 +230,7 @@ std::optional<Numbers> combined(OnnxImport &graph, char sign)
 {
     const auto a = graph.numbers(0), b = graph.numbers(1);
     if (!a || !b || graph.kind(0) == truth || graph.kind(0) != graph.kind(1) ||
+        larger_rank(graph, 0, 1) > 1 ||
         (a->size() != b->size() && a->size() != 1 && b->size() != 1) || a->empty() || b->empty())
         return std::nullopt;
     Numbers made;
@@ -253,27 +258,35 @@ template <char sign> void arithmetic(OnnxImport &graph)
     const Expression a = operand(graph, 0, 1), b = operand(graph, 1, 0);
     const int rank = larger_rank(graph, 0, 1);
     if (sign == '/' && graph.kind(0) == whole)
-        return graph.give(concat("torch.div(", a, ", ", b, ", rounding_mode=\"trunc\")"), rank,
-                          whole);
+        return graph.give(
+            concat("torch.div(", graph.tensor(0), ", ", b, ", rounding_mode=\"trunc\")"), rank,
+            whole);
     graph.give(concat(a, " ", std::string(1, sign), " ", b), rank, graph.kind(0));
 }
 
 void power(OnnxImport &graph)
 {
     const auto exponent = graph.numbers(1);
-    const int rank = larger_rank(graph, 0, 1);
-    if (exponent && exponent->size() == 1 && graph.rank(1) <= 1 && graph.rank(0) >= 1)
-        return graph.give(concat("torch.pow(", graph.tensor(0), ", ", exponent->front(), ")"), rank,
-                          graph.kind(0));
-    graph.give(concat("torch.pow(", graph.tensor(0), ", ", graph.tensor(1), ")"), rank,
-               graph.kind(0));
+    const bool is_number =
+        exponent && exponent->size() == 1 && graph.rank(1) <= 1 && graph.rank(0) >= 1;
+    const bool is_cut = graph.kind(0) == whole && graph.kind(1) == real;
+    graph.give(concat("torch.pow(", graph.tensor(0), ", ",
+                      is_number ? exponent->front() : graph.tensor(1), is_cut ? ").to(4)" : ")"),
+               larger_rank(graph, 0, 1), graph.kind(0));
 }
 
 void modulo(OnnxImport &graph)
 {
-    if (const auto numbers = graph.kind(0) == whole ? combined(graph, '%') : std::nullopt)
+    const bool is_signed = graph.whole("fmod", 0) != 0;
+    const Numbers divisors = graph.numbers(1).value_or(Numbers());
+    // TorchScript's % ends the process where it divides by zero.
+    const bool is_safe = std::all_of(divisors.begin(), divisors.end(), [](const Number &divisor) {
+        return known_whole(divisor).value_or(0) > 0;
+    });
+    if (const auto numbers =
+            graph.kind(0) == whole && !is_signed && is_safe ? combined(graph, '%') : std::nullopt)
         return graph.give_numbers(*numbers, larger_rank(graph, 0, 1) == 0, whole);
-    const char *const name = graph.whole("fmod", 0) != 0 ? "fmod" : "remainder";
+    const char *const name = is_signed ? "fmod" : "remainder";
     graph.give(concat("torch.", name, "(", graph.tensor(0), ", ", graph.tensor(1), ")"),
                larger_rank(graph, 0, 1), graph.kind(0));
 }
@@ -287,6 +300,7 @@ std::optional<Numbers> compared(OnnxImport &graph, const char *sign)
 {
     const auto a = graph.numbers(0), b = graph.numbers(1);
     if (!a || !b || a->empty() || b->empty() || graph.kind(0) != whole || graph.kind(1) != whole ||
+        larger_rank(graph, 0, 1) > 1 ||
         (a->size() != b->size() && a->size() != 1 && b->size() != 1))
         return std::nullopt;
     Numbers made;
@@ -355,7 +369,7 @@ std::optional<Numbers> chosen(OnnxImport &graph)
 {
     const auto is_first = graph.numbers(0), a = graph.numbers(1), b = graph.numbers(2);
     if (!is_first || !a || !b || a->size() != b->size() || a->size() != is_first->size() ||
-        graph.kind(1) != graph.kind(2))
+        graph.kind(1) != graph.kind(2) || larger_rank(graph, 0, 2) > 1)
         return std::nullopt;
     Numbers made;
     for (size_t i = 0; i < a->size(); i++) {
@@ -447,7 +461,8 @@ void cast_to(OnnxImport &graph, NumberKind kind)
 {
     if (kind == graph.kind(0))
         return identity(graph);
-    if (const auto numbers = graph.numbers(0); numbers && kind != truth && graph.kind(0) != truth) {
+    if (const auto numbers = graph.numbers(0);
+        numbers && kind != truth && graph.kind(0) != truth && graph.rank(0) <= 1) {
         Numbers made;
         for (const Number &number : *numbers)
             made.push_back(cast(number, kind));
@@ -477,6 +492,8 @@ Expression along_axis(OnnxImport &graph, size_t input)
     if (graph.whole("block_size", 0) != 0)
         graph.refuse("has a scale for each block, which is not read here");
     const Expression numbers = graph.tensor(input);
+    if (graph.whole("block_size", 0) != 0)
+        graph.refuse("has a block_size, which is not read here");
     if (graph.rank(input) != 1 || graph.known_rank(0) < 2)
         return numbers;
     std::vector<int64_t> shape(static_cast<size_t>(graph.rank(0)), 1);
@@ -493,13 +510,26 @@ void dequantize(OnnxImport &graph)
 }
 
 // The zero point's type is that of the result.
+const char *limits_of(OnnxImport &graph)
+{
+    constexpr int64_t uint8 = 2, int8 = 3, int16 = 5;
+    const int64_t named = graph.whole("output_dtype", 0);
+    const auto type = graph.type_in_file(2);
+    if (type == ElementType::int8 || (!graph.has(2) && named == int8))
+        return ", -128, 127)";
+    if (type == ElementType::int16 || (!graph.has(2) && named == int16))
+        return ", -32768, 32767)";
+    if (type == ElementType::uint8 || (!graph.has(2) && (named == 0 || named == uint8)))
+        return ", 0, 255)";
+    graph.refuse("makes numbers of a type that is not read here");
+}
+
 void quantize(OnnxImport &graph)
 {
-    const bool is_signed = graph.is_signed_byte(2);
     const Expression scale = along_axis(graph, 1);
     const Expression zero = graph.has(2) ? along_axis(graph, 2) : "0";
     graph.give(concat("torch.clamp(torch.round(", graph.tensor(0), " / ", scale, ").to(4) + ", zero,
-                      is_signed ? ", -128, 127)" : ", 0, 255)"),
+                      limits_of(graph)),
                graph.rank(0), whole);
 }
 

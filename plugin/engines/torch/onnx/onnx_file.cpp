@@ -218,6 +218,9 @@ OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &ha
         case 8:
             field.numbers([&](int64_t number) { attribute.numbers.push_back(number); });
             break;
+        case 20:
+            attribute.type = field.number();
+            break;
         default:
             break;
         }

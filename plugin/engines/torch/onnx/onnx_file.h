@@ -23,6 +23,7 @@ struct OnnxAttribute {
     std::vector<float> reals;
     std::vector<int64_t> numbers;
     std::optional<Weight> tensor;
+    int64_t type = 0; // 2: a whole number, and so on; 0 in old files
 };
 
 struct OnnxNode {

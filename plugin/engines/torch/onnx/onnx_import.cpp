@@ -6,9 +6,11 @@
 #include "base/compose.h"
 #include "engine_kit/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 namespace engine_torch
@@ -41,14 +43,14 @@ std::optional<Number> number_in(const Weight &weight, size_t index)
 {
     switch (weight.type) {
     case ElementType::int64:
-        return std::to_string(element<int64_t>(weight, index));
+        return literal_of(element<int64_t>(weight, index));
     case ElementType::int32:
         return std::to_string(element<int32_t>(weight, index));
     case ElementType::boolean:
         return element<uint8_t>(weight, index) ? "True" : "False";
     case ElementType::float32:
         if (std::isfinite(element<float>(weight, index)))
-            return literal(static_cast<double>(element<float>(weight, index)));
+            return literal_of(element<float>(weight, index));
         return std::nullopt;
     case ElementType::float64:
         if (std::isfinite(element<double>(weight, index)))
@@ -119,6 +121,23 @@ const OnnxRecipe *find_recipe(const OnnxNode &node)
 }
 
 } // namespace
+
+Number literal_of(float number)
+{
+    char text[32] = {};
+    double nearest = 0;
+    const char *const end = std::to_chars(std::begin(text), std::end(text), number).ptr;
+    if (!std::isfinite(number))
+        return concat("float(\"", text, "\")");
+    std::from_chars(text, end, nearest);
+    return literal(nearest);
+}
+
+// TorchScript cannot write the lowest number, which means "from the first" in Slice.
+Number literal_of(int64_t number)
+{
+    return std::to_string(std::max(number, -std::numeric_limits<int64_t>::max()));
+}
 
 std::optional<int64_t> known_whole(const Number &number)
 {
@@ -227,7 +246,9 @@ Expression OnnxImport::made_of_numbers(const GraphValue &value)
     if (!value.numbers || value.numbers->empty())
         refuse("is computed from an empty tensor");
     const std::string numbers = value.rank == 0 ? value.numbers->front() : list_of(*value.numbers);
-    return net_.let(concat("torch.tensor(", numbers, ", device=", device_, ")"));
+    const std::string shape =
+        value.rank > 1 && value.shape ? concat(".reshape(", list_of(*value.shape), ")") : "";
+    return net_.let(concat("torch.tensor(", numbers, ", device=", device_, ")", shape));
 }
 
 // ---- inputs
@@ -290,11 +311,11 @@ std::vector<double> OnnxImport::reals_of(size_t input)
     return reals;
 }
 
-bool OnnxImport::is_signed_byte(size_t input) const
+std::optional<ElementType> OnnxImport::type_in_file(size_t input) const
 {
     const auto found =
         has(input) ? model_.tensors.find(node_->inputs[input]) : model_.tensors.end();
-    return found != model_.tensors.end() && found->second.type == ElementType::int8;
+    return found == model_.tensors.end() ? std::nullopt : std::optional(found->second.type);
 }
 
 // ---- attributes
@@ -305,14 +326,33 @@ const OnnxAttribute *OnnxImport::attribute(std::string_view name) const
     return found == node_->attributes.end() ? nullptr : &found->second;
 }
 
+const OnnxAttribute *OnnxImport::attribute_as(std::string_view name, int64_t type) const
+{
+    const OnnxAttribute *const found = attribute(name);
+    if (found && found->type != 0 && found->type != type)
+        refuse(concat("has ", name, " of another type than it should be"));
+    return found;
+}
+
 int64_t OnnxImport::whole(std::string_view name, int64_t otherwise) const
 {
-    return attribute(name) ? attribute(name)->number : otherwise;
+    const OnnxAttribute *const given = attribute_as(name, 2);
+    return given ? given->number : otherwise;
+}
+
+int64_t OnnxImport::positive(std::string_view name, int64_t otherwise) const
+{
+    constexpr int64_t most = 65536;
+    const int64_t number = whole(name, otherwise);
+    if (number < 1 || number > most)
+        refuse(concat("has ", name, " ", number, ", which makes no sense"));
+    return number;
 }
 
 double OnnxImport::real(std::string_view name, double otherwise) const
 {
-    const double given = attribute(name) ? double{attribute(name)->real} : otherwise;
+    const OnnxAttribute *const found = attribute_as(name, 1);
+    const double given = found ? double{found->real} : otherwise;
     if (!std::isfinite(given))
         refuse(concat("has ", name, " that is no finite number"));
     return given;
@@ -320,12 +360,14 @@ double OnnxImport::real(std::string_view name, double otherwise) const
 
 std::string OnnxImport::text(std::string_view name, const std::string &otherwise) const
 {
-    return attribute(name) ? attribute(name)->text : otherwise;
+    const OnnxAttribute *const given = attribute_as(name, 3);
+    return given ? given->text : otherwise;
 }
 
 std::vector<int64_t> OnnxImport::wholes(std::string_view name, std::vector<int64_t> otherwise) const
 {
-    return attribute(name) ? attribute(name)->numbers : std::move(otherwise);
+    const OnnxAttribute *const given = attribute_as(name, 7);
+    return given ? given->numbers : std::move(otherwise);
 }
 
 std::optional<Numbers> OnnxImport::numbers_or_attribute(std::string_view name, size_t input)
@@ -335,8 +377,8 @@ std::optional<Numbers> OnnxImport::numbers_or_attribute(std::string_view name, s
     if (!attribute(name))
         return std::nullopt;
     Numbers numbers;
-    for (const int64_t number : attribute(name)->numbers)
-        numbers.push_back(std::to_string(number));
+    for (const int64_t number : attribute_as(name, 7)->numbers)
+        numbers.push_back(literal_of(number));
     return numbers;
 }
 
@@ -345,7 +387,7 @@ int64_t OnnxImport::axis(int64_t given, int rank) const
     if (given < 0 && rank < 0)
         refuse("counts a dimension from the end of an unknown number of them");
     const int64_t axis = given < 0 ? given + rank : given;
-    if (axis < 0 || (rank >= 0 && axis > rank))
+    if (axis < 0 || (rank >= 0 && axis >= rank))
         refuse(concat("has no dimension ", given));
     return axis;
 }
@@ -357,10 +399,29 @@ bool OnnxImport::wants(size_t output) const
     return output < node_->outputs.size() && !node_->outputs[output].empty();
 }
 
+// Texts that grow with each operator would fill the memory, and LibTorch's stack.
+void OnnxImport::shorten(Numbers &numbers)
+{
+    constexpr size_t most = 1'000'000, longest = 200;
+    number_count_ += numbers.size();
+    if (numbers.size() > most_sizes || number_count_ > most)
+        refuse("computes more sizes than any network has");
+    for (Number &number : numbers)
+        if (number.size() > longest)
+            number = number.find('-') == number.npos ? net_.let(number)
+                                                     : concat("(-(-", net_.let(number), "))");
+}
+
 void OnnxImport::give_value(GraphValue value, size_t output)
 {
-    if (wants(output))
-        define(node_->outputs[output], std::move(value));
+    if (!wants(output))
+        return;
+    const std::string &name = node_->outputs[output];
+    if (values_.count(name) > 0)
+        refuse(concat("makes ", name, ", which there is already"));
+    if (value.numbers)
+        shorten(*value.numbers);
+    define(name, std::move(value));
 }
 
 void OnnxImport::give(const Expression &expression, int rank, NumberKind kind, size_t output)
@@ -399,6 +460,11 @@ void OnnxImport::expect_known() const
 
 void OnnxImport::run()
 {
+    constexpr int64_t oldest = 7; // before that, operands spread out in another way
+    if (model_.operators < oldest)
+        throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
+                                 ", and 7 is the oldest that is read; export it again, or use "
+                                 "onnx.version_converter"));
     for (const OnnxNode &node : model_.nodes)
         take_node(node);
     node_ = nullptr;

@@ -22,6 +22,13 @@ enum class NumberKind { real, whole, truth };
 using Number = std::string;
 using Numbers = std::vector<Number>;
 
+// One tensor has no more of them.
+constexpr size_t most_sizes = 4096;
+
+// The shortest literal of it: "0.7", which is what the exporter was told.
+Number literal_of(float number);
+Number literal_of(int64_t number);
+
 // Returns the number if the expression is a literal.
 std::optional<int64_t> known_whole(const Number &number);
 std::optional<double> known_real(const Number &number);
@@ -68,8 +75,8 @@ public:
     // The rank, which has to be known.
     int known_rank(size_t input);
     NumberKind kind(size_t input) { return value(input).kind; }
-    // Whether the input is a tensor of the file, of int8.
-    bool is_signed_byte(size_t input) const;
+    // The type of an input that is a tensor of the file.
+    std::optional<ElementType> type_in_file(size_t input) const;
     // The elements of a small tensor, or none.  numbers_of() refuses where they are not known.
     std::optional<Numbers> numbers(size_t input);
     Numbers numbers_of(size_t input);
@@ -80,6 +87,8 @@ public:
     // ---- its attributes
     const OnnxAttribute *attribute(std::string_view name) const;
     int64_t whole(std::string_view name, int64_t otherwise) const;
+    // A count of 1 to 65536.
+    int64_t positive(std::string_view name, int64_t otherwise) const;
     double real(std::string_view name, double otherwise) const;
     std::string text(std::string_view name, const std::string &otherwise) const;
     std::vector<int64_t> wholes(std::string_view name, std::vector<int64_t> otherwise = {}) const;
@@ -105,11 +114,15 @@ private:
     Expression of_file(const std::string &name, const Weight &weight);
     Expression made_of_numbers(const GraphValue &value);
     void take_node(const OnnxNode &node);
+    // The attribute, which must be of that type, or null.
+    const OnnxAttribute *attribute_as(std::string_view name, int64_t type) const;
+    void shorten(Numbers &numbers);
 
     const OnnxModel &model_;
     Net &net_;
     const OnnxNode *node_ = nullptr;
     const Expression device_; // of all tensors
+    size_t number_count_ = 0; // of all values
     std::map<std::string, GraphValue, std::less<>> values_;
 };
 

@@ -30,14 +30,14 @@ struct Windows {
 };
 
 std::vector<int64_t> expected(OnnxImport &graph, std::vector<int64_t> given, size_t count,
-                              const char *name)
+                              const char *name, int64_t least = 1)
 {
     constexpr int64_t most = 4096; // no published layer has more
     if (given.size() != count)
         graph.refuse(concat("has another number of ", name, " than of dimensions"));
     for (const int64_t each : given)
-        if (std::abs(each) > most)
-            graph.refuse(concat("has ", name, " beyond 4096"));
+        if (each < least || each > most)
+            graph.refuse(concat("has ", name, " beyond ", least, " to 4096"));
     return given;
 }
 
@@ -54,13 +54,15 @@ void pad_to_same(Windows &windows, bool more_before)
 Windows windows_of(OnnxImport &graph, const std::vector<int64_t> &kernel)
 {
     const size_t count = kernel.size();
+    if (count < 1 || count > 3)
+        graph.refuse("has no kernel_shape of one to three dimensions");
     const std::vector<int64_t> ones(count, 1);
     Windows windows = {.kernel = expected(graph, kernel, count, "kernel_shape"),
                        .strides = expected(graph, graph.wholes("strides", ones), count, "strides"),
                        .dilations =
                            expected(graph, graph.wholes("dilations", ones), count, "dilations")};
     const auto pads = expected(graph, graph.wholes("pads", std::vector<int64_t>(2 * count, 0)),
-                               2 * count, "pads");
+                               2 * count, "pads", -4096);
     windows.before.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(count));
     windows.after.assign(pads.begin() + static_cast<ptrdiff_t>(count), pads.end());
     const std::string automatic = graph.text("auto_pad", "NOTSET");
@@ -139,7 +141,7 @@ void convolution(OnnxImport &graph)
     graph.give(concat("torch.conv", windows.count(), "d(", x, ", ", graph.tensor(1), ", ",
                       graph.tensor_or_none(2), ", ", list_of(windows.strides), ", ",
                       list_of(windows.before), ", ", list_of(windows.dilations), ", ",
-                      graph.whole("group", 1), ")"),
+                      graph.positive("group", 1), ")"),
                static_cast<int>(windows.count()) + 2);
 }
 
@@ -165,7 +167,7 @@ void transposed_convolution(OnnxImport &graph)
     Windows windows = windows_of(graph, kernel_of(graph));
     const auto extra =
         expected(graph, graph.wholes("output_padding", std::vector<int64_t>(windows.count(), 0)),
-                 windows.count(), "output_padding");
+                 windows.count(), "output_padding", 0);
     set_cut(graph, windows, extra);
     std::vector<int64_t> both;
     for (size_t i = 0; i < windows.count(); i++)
@@ -173,7 +175,7 @@ void transposed_convolution(OnnxImport &graph)
     Expression x = graph.net().let(concat(
         "torch.conv_transpose", windows.count(), "d(", graph.tensor(0), ", ", graph.tensor(1), ", ",
         graph.tensor_or_none(2), ", ", list_of(windows.strides), ", ", list_of(both), ", ",
-        list_of(extra), ", ", graph.whole("group", 1), ", ", list_of(windows.dilations), ")"));
+        list_of(extra), ", ", graph.positive("group", 1), ", ", list_of(windows.dilations), ")"));
     for (size_t i = 0; i < windows.count(); i++)
         if (windows.before[i] != windows.after[i])
             x = graph.net().let(concat("torch.slice(", x, ", ", i + 2, ", ",
@@ -324,7 +326,7 @@ void layer_norm(OnnxImport &graph)
 void group_norm(OnnxImport &graph)
 {
     constexpr int64_t per_channel = 21;
-    const int64_t groups = graph.whole("num_groups", 1);
+    const int64_t groups = graph.positive("num_groups", 1);
     const Expression x = graph.tensor(0);
     const auto given = [&](size_t input) {
         return graph.version() >= per_channel
@@ -351,7 +353,7 @@ void lp_norm(OnnxImport &graph)
 
 void response_norm(OnnxImport &graph)
 {
-    const int64_t size = graph.whole("size", 1);
+    const int64_t size = graph.positive("size", 1);
     const Expression x = graph.tensor(0);
     graph.give(concat(x, " / torch.pow(torch.avg_pool3d(torch.constant_pad_nd((", x, " * ", x,
                       ").unsqueeze(1), [0, 0, 0, 0, ", (size - 1) / 2, ", ", size / 2, "], 0.0), [",
@@ -393,7 +395,7 @@ void einsum(OnnxImport &graph)
         dnn_torch::add_to_list(tensors, graph.tensor(i));
     std::string equation = graph.text("equation", "");
     for (const char c : equation)
-        if (!std::isalpha(static_cast<unsigned char>(c)) && !strchr(" ,.->", c))
+        if (!std::isalpha(static_cast<unsigned char>(c)) && (c == 0 || !strchr(" ,.->", c)))
             graph.refuse("has an equation that makes no sense");
     const size_t arrow = equation.find("->");
     const bool is_known = arrow != equation.npos && equation.find('.') == equation.npos;
@@ -439,7 +441,7 @@ def space_to_depth(self, x, block: int):
 
 void depth_to_space(OnnxImport &graph)
 {
-    const int64_t block = graph.whole("blocksize", 1);
+    const int64_t block = graph.positive("blocksize", 1);
     if (graph.text("mode", "DCR") == "CRD")
         return graph.give(concat("torch.pixel_shuffle(", graph.tensor(0), ", ", block, ")"), 4);
     graph.net().function(depth_function);
@@ -450,7 +452,8 @@ void space_to_depth(OnnxImport &graph)
 {
     graph.net().function(space_function);
     graph.give(
-        concat("self.space_to_depth(", graph.tensor(0), ", ", graph.whole("blocksize", 1), ")"), 4);
+        concat("self.space_to_depth(", graph.tensor(0), ", ", graph.positive("blocksize", 1), ")"),
+        4);
 }
 
 // ---- resizing
@@ -545,7 +548,7 @@ Resizing resizing_of(OnnxImport &graph, const Expression &x)
     if (graph.attribute("scales")) {
         scales.emplace();
         for (const float each : graph.attribute("scales")->reals)
-            scales->push_back(literal(double{each}));
+            scales->push_back(literal_of(each));
     } else {
         scales = graph.numbers(is_old ? 1 : 2);
         sizes = is_old ? std::nullopt : graph.numbers(3);
@@ -624,8 +627,14 @@ void resize(OnnxImport &graph)
     const Expression x = graph.tensor(0);
     const Resizing how = resizing_of(graph, x);
     expect_readable(graph, how);
+    const bool are_whole = std::all_of(how.factors.begin(), how.factors.end(),
+                                       [](double factor) { return factor == std::floor(factor); });
+    // The size is rounded, so that a broken factor does not follow from it.
+    const std::string sizes = how.are_scales_known && !are_whole
+                                  ? concat("None, ", list_of(how.scales))
+                                  : list_of(how.sizes);
     if (how.mode == "nearest" && is_plain_nearest(how))
-        return graph.give(concat("torch.upsample_nearest2d(", x, ", ", list_of(how.sizes), ")"), 4);
+        return graph.give(concat("torch.upsample_nearest2d(", x, ", ", sizes, ")"), 4);
     if (how.mode == "nearest" || how.how == "asymmetric")
         return graph.give(step_by_step(graph, x, how), 4);
     const char *const name = how.mode == "cubic" ? "bicubic2d" : "bilinear2d";

@@ -22,10 +22,11 @@ using dnn_torch::concat;
 bool is_reserved(const std::string &name)
 {
     static const std::set<std::string> words = {
-        "and",   "as",     "assert", "break", "class", "continue", "def",   "del",    "elif",
-        "else",  "except", "False",  "for",   "from",  "global",   "if",    "import", "in",
-        "is",    "lambda", "None",   "not",   "or",    "pass",     "raise", "return", "self",
-        "torch", "True",   "try",    "math",  "while", "with",     "yield", "float",  "int"};
+        "and",    "as",     "assert", "break",  "class", "continue", "def",    "del",
+        "elif",   "else",   "except", "False",  "for",   "from",     "global", "if",
+        "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
+        "raise",  "return", "self",   "torch",  "True",  "try",      "math",   "while",
+        "with",   "yield",  "float",  "int",    "max",   "min"};
     const bool is_variable = name.size() > 1 && name[0] == 'x' && // a name of let()
                              std::all_of(name.begin() + 1, name.end(),
                                          [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -72,9 +73,11 @@ std::string take_inputs(const OnnxModel &model, OnnxImport &graph)
         const std::string name = python_name(input.name);
         if (!names.insert(name).second)
             throw WeightFault(concat("is an ONNX model with two inputs that are called ", name));
+        const NumberKind kind = kind_of(input.type);
+        const bool is_whole = kind == NumberKind::whole; // bytes would wrap around
         graph.define(input.name,
-                     {.tensor = name,
-                      .kind = kind_of(input.type),
+                     {.tensor = is_whole ? graph.net().let(concat(name, ".to(4)")) : name,
+                      .kind = kind,
                       .rank = input.has_shape ? static_cast<int>(input.shape.size()) : -1});
         arguments += concat(", ", name, ": Tensor");
     }

@@ -29,14 +29,14 @@ void constant(OnnxImport &graph)
     Numbers numbers;
     if (const OnnxAttribute *const given = graph.attribute("value_ints")) {
         for (const int64_t number : given->numbers)
-            numbers.push_back(std::to_string(number));
+            numbers.push_back(literal_of(number));
         return graph.give_numbers(numbers, false, whole);
     }
     const OnnxAttribute *const given = graph.attribute("value_floats");
     if (!given)
         graph.refuse("holds no number");
     for (const float number : given->reals)
-        numbers.push_back(literal(double{number}));
+        numbers.push_back(literal_of(number));
     graph.give_numbers(numbers, false, real);
 }
 
@@ -159,7 +159,10 @@ void reshape(OnnxImport &graph)
 void flatten(OnnxImport &graph)
 {
     const Expression x = graph.tensor(0);
-    const int64_t axis = graph.axis(graph.whole("axis", 1), graph.rank(0));
+    const int64_t given = graph.whole("axis", 1);
+    if (graph.rank(0) >= 0 && given == graph.rank(0))
+        return graph.give(concat("torch.reshape(", x, ", [-1, 1])"), 2);
+    const int64_t axis = graph.axis(given, graph.rank(0));
     if (axis == 1)
         return graph.give(concat("torch.flatten(", x, ", 1)"), 2);
     if (axis == 0)
@@ -262,8 +265,8 @@ void concatenate(OnnxImport &graph)
     bool are_numbers = true;
     for (size_t i = 0; i < graph.input_count(); i++) {
         const auto numbers = graph.numbers(i);
-        are_numbers =
-            are_numbers && numbers && graph.rank(i) == 1 && graph.kind(i) == graph.kind(0);
+        are_numbers = are_numbers && numbers && graph.rank(i) == 1 &&
+                      graph.kind(i) == graph.kind(0) && all.size() <= most_sizes;
         if (are_numbers)
             all.insert(all.end(), numbers->begin(), numbers->end());
     }
@@ -317,8 +320,10 @@ std::vector<Cut> cuts_of(OnnxImport &graph)
         graph.has(4) ? graph.wholes_of(4) : std::vector<int64_t>(starts->size(), 1);
     std::vector<Cut> cuts;
     for (size_t i = 0; i < starts->size(); i++) {
-        const int64_t axis = axes ? known_whole((*axes)[i]).value_or(0) : static_cast<int64_t>(i);
-        cuts.push_back({.axis = axis,
+        const auto axis = axes ? known_whole((*axes)[i]) : static_cast<int64_t>(i);
+        if (!axis)
+            graph.refuse("computes its axes; they must be constants");
+        cuts.push_back({.axis = *axis,
                         .start = (*starts)[i],
                         .end = (*ends)[i],
                         .step = i < steps.size() ? steps[i] : 1});
@@ -335,7 +340,8 @@ std::optional<Numbers> cut_numbers(OnnxImport &graph, const std::vector<Cut> &cu
     if (!start || !end)
         return std::nullopt;
     const auto count = static_cast<int64_t>(numbers->size());
-    const bool is_back = cuts[0].step < 0;
+    const int64_t step = std::clamp<int64_t>(cuts[0].step, -count - 1, count + 1);
+    const bool is_back = step < 0;
     const auto place = [&](int64_t given) {
         return std::clamp<int64_t>(given < 0 ? given + count : given, is_back ? -1 : 0,
                                    is_back ? count - 1 : count);
@@ -343,7 +349,7 @@ std::optional<Numbers> cut_numbers(OnnxImport &graph, const std::vector<Cut> &cu
     // The lowest number means "before the first".
     const int64_t last = is_back && *end < -count ? -1 : place(*end);
     Numbers made;
-    for (int64_t i = place(*start); is_back ? i > last : i < last; i += cuts[0].step)
+    for (int64_t i = place(*start); is_back ? i > last : i < last; i += step)
         made.push_back((*numbers)[static_cast<size_t>(i)]);
     return made;
 }
@@ -437,9 +443,10 @@ void gather_elements(OnnxImport &graph)
 
 void top(OnnxImport &graph)
 {
-    const Numbers count = graph.numbers_or_attribute("k", 1).value_or(Numbers());
-    const std::string number =
-        count.size() == 1 ? count.front() : std::to_string(graph.whole("k", 1));
+    const Numbers count =
+        graph.has(1) ? graph.numbers_of(1) : Numbers{literal_of(graph.whole("k", 1))};
+    if (count.size() != 1)
+        graph.refuse("has no k");
     const auto flag = [&](const char *name) {
         return graph.whole(name, 1) != 0 ? "True" : "False";
     };
@@ -450,8 +457,9 @@ void top(OnnxImport &graph)
         graph.net().let(concat("torch.sort(", graph.tensor(0), ", stable=True, dim=", axis,
                                ", descending=", is_largest ? "True" : "False", ")"));
     for (size_t i = 0; i < 2; i++)
-        graph.give(concat("torch.slice(", both, "[", i, "], ", axis, ", 0, ", number, ", 1)"),
-                   graph.rank(0), i == 0 ? graph.kind(0) : whole, i);
+        graph.give(
+            concat("torch.slice(", both, "[", i, "], ", axis, ", 0, ", count.front(), ", 1)"),
+            graph.rank(0), i == 0 ? graph.kind(0) : whole, i);
 }
 
 void cumulative_sum(OnnxImport &graph)
@@ -465,10 +473,11 @@ void cumulative_sum(OnnxImport &graph)
 
 void triangle(OnnxImport &graph)
 {
-    const auto number = graph.numbers(1);
+    const Numbers number = graph.has(1) ? graph.numbers_of(1) : Numbers{"0"};
+    if (number.size() != 1)
+        graph.refuse("has no diagonal");
     graph.give(concat("torch.", graph.whole("upper", 1) != 0 ? "triu" : "tril", "(",
-                      graph.tensor(0), ", ", number && number->size() == 1 ? number->front() : "0",
-                      ")"),
+                      graph.tensor(0), ", ", number.front(), ")"),
                graph.rank(0), graph.kind(0));
 }
 
