@@ -182,15 +182,15 @@ std::string contract_of(const OnnxModel &model)
 
 // ---- Ultralytics' texts
 
-std::string quoted(std::string_view text)
+std::string json_string(std::string_view text)
 {
-    std::string quoted = "\"";
+    std::string json = "\"";
     for (const char c : engine_kit::printable(text)) {
         if (c == '"' || c == '\\')
-            quoted += '\\';
-        quoted += c;
+            json += '\\';
+        json += c;
     }
-    return quoted + "\"";
+    return json + "\"";
 }
 
 // A text of Python's str() as JSON: "{0: 'person'}" becomes {"0": "person"}.  A plain word becomes
@@ -202,7 +202,7 @@ std::string json_of(std::string_view text)
     if (text == "True" || text == "False")
         return text == "True" ? "true" : "false";
     if (is_plain)
-        return quoted(text);
+        return json_string(text);
     std::string json;
     for (size_t i = 0; i < text.size(); i++) {
         const char c = text[i];
@@ -210,11 +210,11 @@ std::string json_of(std::string_view text)
             std::string word;
             for (i++; i < text.size() && text[i] != c; i++)
                 word += text[i] == '\\' && i + 1 < text.size() ? text[++i] : text[i];
-            json += quoted(word);
+            json += json_string(word);
         } else if (std::isdigit(static_cast<unsigned char>(c))) {
             const size_t end = std::min(text.find_first_not_of("0123456789.", i), text.size());
             const std::string number(text.substr(i, end - i));
-            json += end < text.size() && text[end] == ':' ? quoted(number) : number;
+            json += end < text.size() && text[end] == ':' ? json_string(number) : number;
             i = end - 1;
         } else {
             json += c;
