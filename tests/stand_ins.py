@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What stands for the files that pages name: small, and of the same kind."""
+import inspect
 import re
 import shutil
 import sys
@@ -221,6 +222,12 @@ def whole_net(path, *_):
     assert result.returncode == 0, result
 
 
+def exported(path, *_):
+    older = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+    torch.onnx.export(torch.nn.Conv2d(3, 3, 3, 1, 1).eval(), torch.rand(1, 3, 32, 32), str(path), opset_version=13,
+                      input_names=["x"], output_names=["y"], dynamic_axes={"x": {2: "h", 3: "w"}}, **older)
+
+
 def block_with(page, words):
     """The code of a page that has these words."""
     (block,) = [each for each in re.findall(r"(?:^(?:    .*)?\n)+", page, re.MULTILINE)
@@ -278,6 +285,7 @@ STAND_INS = [
     ("film_net_fp32.pt", "", module(Between())),
     ("both_ways.pt", "", module(BothWays())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
+    ("net.onnx", "", exported),
     ("net.py", "", code_of_net),
     ("net.pth", "--from", weights_of_net),
     ("net.pth", "", copy_of("compact2x.pth")),
