@@ -187,6 +187,6 @@ def case(scale, frames, blocks, **more):
 
 CASES = {
     "x4": case(4, 3, 1, wide=16, residual=False),
-    "five-frames": case(2, 5, 2, wide=16),
+    "five-frames": case(2, 5, 1, wide=16),
     "x1": case(1, 3, 2, wide=16, sigma=True),
 }

@@ -151,8 +151,8 @@ Expression Net::let(const std::string &expression)
 void Net::line(const std::string &text)
 {
     if (++line_count_ > most_lines)
-        throw WeightFault(concat("is a ", blueprint_.architecture,
-                                 " of more layers than anybody "
+        throw WeightFault(concat("is a network (", blueprint_.architecture,
+                                 ") of more layers than anybody "
                                  "published; it takes too long to build"));
     lines_ += concat(margin_, text, "\n");
 }
