@@ -426,29 +426,6 @@ void clip(OnnxImport &graph)
 
 // ---- types
 
-std::optional<NumberKind> kind_of(int64_t type)
-{
-    constexpr int64_t float32 = 1, uint8 = 2, int8 = 3, int16 = 5, int32 = 6, int64 = 7,
-                      boolean = 9, float16 = 10, float64 = 11, bfloat16 = 16;
-    switch (type) {
-    case float32:
-    case float16:
-    case float64:
-    case bfloat16:
-        return real;
-    case uint8:
-    case int8:
-    case int16:
-    case int32:
-    case int64:
-        return whole;
-    case boolean:
-        return truth;
-    default:
-        return std::nullopt;
-    }
-}
-
 Number cast(const Number &number, NumberKind to)
 {
     if (to == real)
@@ -473,10 +450,10 @@ void cast_to(OnnxImport &graph, NumberKind kind)
 
 void cast(OnnxImport &graph)
 {
-    const std::optional<NumberKind> kind = kind_of(graph.whole("to", 0));
-    if (!kind)
+    const std::optional<ElementType> type = element_type(graph.whole("to", 0));
+    if (!type)
         graph.refuse("makes numbers of a type that is not known here");
-    cast_to(graph, *kind);
+    cast_to(graph, kind_of(*type));
 }
 
 void cast_like(OnnxImport &graph)
@@ -512,14 +489,15 @@ void dequantize(OnnxImport &graph)
 // The zero point's type is that of the result.
 const char *limits_of(OnnxImport &graph)
 {
-    constexpr int64_t uint8 = 2, int8 = 3, int16 = 5;
+    constexpr int64_t uint8 = 2;
     const int64_t named = graph.whole("output_dtype", 0);
-    const auto type = graph.type_in_file(2);
-    if (type == ElementType::int8 || (!graph.has(2) && named == int8))
+    const auto type =
+        graph.has(2) ? graph.type_in_file(2) : element_type(named == 0 ? uint8 : named);
+    if (type == ElementType::int8)
         return ", -128, 127)";
-    if (type == ElementType::int16 || (!graph.has(2) && named == int16))
+    if (type == ElementType::int16)
         return ", -32768, 32767)";
-    if (type == ElementType::uint8 || (!graph.has(2) && (named == 0 || named == uint8)))
+    if (type == ElementType::uint8)
         return ", 0, 255)";
     graph.refuse("makes numbers of a type that is not read here");
 }

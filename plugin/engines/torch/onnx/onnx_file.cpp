@@ -26,34 +26,6 @@ std::string text_of(std::string_view bytes)
     return std::string(bytes);
 }
 
-std::optional<ElementType> element_type(int64_t number)
-{
-    switch (number) {
-    case 1:
-        return ElementType::float32;
-    case 2:
-        return ElementType::uint8;
-    case 3:
-        return ElementType::int8;
-    case 5:
-        return ElementType::int16;
-    case 6:
-        return ElementType::int32;
-    case 7:
-        return ElementType::int64;
-    case 9:
-        return ElementType::boolean;
-    case 10:
-        return ElementType::float16;
-    case 11:
-        return ElementType::float64;
-    case 16:
-        return ElementType::bfloat16;
-    default:
-        return std::nullopt;
-    }
-}
-
 // ---- tensors
 
 struct TensorParts {
@@ -363,6 +335,34 @@ std::pair<std::string, std::string> entry_of(std::string_view message, int64_t &
 }
 
 } // namespace
+
+std::optional<ElementType> element_type(int64_t number)
+{
+    switch (number) {
+    case 1:
+        return ElementType::float32;
+    case 2:
+        return ElementType::uint8;
+    case 3:
+        return ElementType::int8;
+    case 5:
+        return ElementType::int16;
+    case 6:
+        return ElementType::int32;
+    case 7:
+        return ElementType::int64;
+    case 9:
+        return ElementType::boolean;
+    case 10:
+        return ElementType::float16;
+    case 11:
+        return ElementType::float64;
+    case 16:
+        return ElementType::bfloat16;
+    default:
+        return std::nullopt;
+    }
+}
 
 bool may_be_onnx(std::string_view bytes)
 {

@@ -53,6 +53,9 @@ struct OnnxModel {
     std::deque<std::string> decoded;
 };
 
+// Returns the type that ONNX gives this number, or nullopt if it is not known here.
+std::optional<ElementType> element_type(int64_t number);
+
 // Whether the bytes may be an ONNX file: Protocol Buffers have no magic number.
 bool may_be_onnx(std::string_view bytes);
 

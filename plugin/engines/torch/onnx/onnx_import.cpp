@@ -61,12 +61,6 @@ std::optional<Number> number_in(const Weight &weight, size_t index)
     }
 }
 
-bool is_real(ElementType type)
-{
-    return type == ElementType::float16 || type == ElementType::bfloat16 ||
-           type == ElementType::float32 || type == ElementType::float64;
-}
-
 size_t count_of(const Weight &weight)
 {
     return weight.bytes.size() / bytes_of(weight.type);
@@ -121,6 +115,21 @@ const OnnxRecipe *find_recipe(const OnnxNode &node)
 }
 
 } // namespace
+
+NumberKind kind_of(ElementType type)
+{
+    switch (type) {
+    case ElementType::float16:
+    case ElementType::bfloat16:
+    case ElementType::float32:
+    case ElementType::float64:
+        return NumberKind::real;
+    case ElementType::boolean:
+        return NumberKind::truth;
+    default:
+        return NumberKind::whole;
+    }
+}
 
 Number literal_of(float number)
 {
@@ -191,9 +200,7 @@ OnnxImport::OnnxImport(const OnnxModel &model, Net &net, const Expression &input
 
 void OnnxImport::take(const std::string &name, const Weight &weight)
 {
-    GraphValue value = {.kind = is_real(weight.type)                  ? NumberKind::real
-                                : weight.type == ElementType::boolean ? NumberKind::truth
-                                                                      : NumberKind::whole,
+    GraphValue value = {.kind = kind_of(weight.type),
                         .rank = static_cast<int>(weight.shape.size()),
                         .numbers = numbers_in(weight),
                         .shape = weight.shape};
@@ -218,13 +225,14 @@ void OnnxImport::define(const std::string &name, GraphValue value)
 
 Expression OnnxImport::tensor_of(const std::string &name)
 {
-    GraphValue value = find(name);
-    if (value.tensor.empty()) {
-        const auto weight = model_.tensors.find(name);
-        value.tensor =
-            weight == model_.tensors.end() ? made_of_numbers(value) : of_file(name, weight->second);
-        define(name, value);
-    }
+    const GraphValue &known = find(name);
+    if (!known.tensor.empty())
+        return known.tensor;
+    const auto weight = model_.tensors.find(name);
+    GraphValue value = known;
+    value.tensor =
+        weight == model_.tensors.end() ? made_of_numbers(known) : of_file(name, weight->second);
+    define(name, value);
     return value.tensor;
 }
 
@@ -232,7 +240,7 @@ Expression OnnxImport::of_file(const std::string &name, const Weight &weight)
 {
     if (count_of(weight) == 0)
         refuse(concat("computes with ", engine_kit::printable(name), ", which is empty"));
-    if (!is_real(weight.type)) {
+    if (kind_of(weight.type) != NumberKind::real) {
         const Expression numbers = net_.indices(weight.shape, wholes_in(weight));
         return weight.type == ElementType::boolean ? net_.let(concat(numbers, " != 0")) : numbers;
     }
@@ -298,17 +306,6 @@ std::vector<int64_t> OnnxImport::wholes_of(size_t input)
         else
             refuse(concat("computes its input ", input, "; it must be a constant"));
     return wholes;
-}
-
-std::vector<double> OnnxImport::reals_of(size_t input)
-{
-    std::vector<double> reals;
-    for (const Number &number : numbers_of(input))
-        if (const std::optional<double> real = known_real(number))
-            reals.push_back(*real);
-        else
-            refuse(concat("computes its input ", input, "; it must be a constant"));
-    return reals;
 }
 
 std::optional<ElementType> OnnxImport::type_in_file(size_t input) const

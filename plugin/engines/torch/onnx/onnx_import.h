@@ -17,6 +17,7 @@ namespace engine_torch
 {
 
 enum class NumberKind { real, whole, truth };
+NumberKind kind_of(ElementType type);
 
 // A number as an expression of TorchScript: "2", "x.size(2) * 2".
 using Number = std::string;
@@ -82,7 +83,6 @@ public:
     Numbers numbers_of(size_t input);
     // The same, which must be literals.
     std::vector<int64_t> wholes_of(size_t input);
-    std::vector<double> reals_of(size_t input);
 
     // ---- its attributes
     const OnnxAttribute *attribute(std::string_view name) const;

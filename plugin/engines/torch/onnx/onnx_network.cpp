@@ -48,23 +48,6 @@ std::string python_name(std::string name)
     return is_reserved(name) ? concat(name, "_") : name;
 }
 
-NumberKind kind_of(const std::optional<ElementType> &type)
-{
-    if (!type)
-        throw WeightFault("is an ONNX model with an input of a type that is not known here");
-    switch (*type) {
-    case ElementType::float16:
-    case ElementType::bfloat16:
-    case ElementType::float32:
-    case ElementType::float64:
-        return NumberKind::real;
-    case ElementType::boolean:
-        return NumberKind::truth;
-    default:
-        return NumberKind::whole;
-    }
-}
-
 std::string take_inputs(const OnnxModel &model, OnnxImport &graph)
 {
     std::set<std::string> names;
@@ -73,7 +56,9 @@ std::string take_inputs(const OnnxModel &model, OnnxImport &graph)
         const std::string name = python_name(input.name);
         if (!names.insert(name).second)
             throw WeightFault(concat("is an ONNX model with two inputs that are called ", name));
-        const NumberKind kind = kind_of(input.type);
+        if (!input.type)
+            throw WeightFault("is an ONNX model with an input of a type that is not known here");
+        const NumberKind kind = kind_of(*input.type);
         const bool is_whole = kind == NumberKind::whole; // bytes would wrap around
         graph.define(input.name,
                      {.tensor = is_whole ? graph.net().let(concat(name, ".to(4)")) : name,

@@ -51,13 +51,10 @@ Filling filling_of(OnnxImport &graph)
     const OnnxAttribute *const value = graph.attribute("value");
     if (!value || !value->tensor)
         return {};
-    Weight flat = *value->tensor;
-    const auto numbers = numbers_in(flat);
+    const auto numbers = numbers_in(*value->tensor);
     if (!numbers || numbers->size() != 1)
         graph.refuse("fills with a number that is not read here");
-    const bool is_truth = flat.type == ElementType::boolean;
-    const bool is_real = flat.type == ElementType::float32 || flat.type == ElementType::float64;
-    return {.number = numbers->front(), .kind = is_truth ? truth : is_real ? real : whole};
+    return {.number = numbers->front(), .kind = kind_of(value->tensor->type)};
 }
 
 void constant_of_shape(OnnxImport &graph)
