@@ -5,10 +5,8 @@
 // library that no sanitizer looks into.
 #include "change_model.h"
 #include "digest.h"
-#include "engines/torch/failure.h"
 #include "engines/torch/file/archive.h"
-
-#include <new>
+#include "reading.h"
 
 namespace
 {
@@ -28,21 +26,10 @@ uint64_t digest_of(const engine_torch::Archive &archive)
 
 Outcome run(std::string_view input)
 {
-    const DnnTorchSource source = {.size = sizeof source,
-                                   .name = "model.pt",
-                                   .fd = -1,
-                                   .data = input.data(),
-                                   .data_size = input.size()};
-    try {
+    return fuzz::outcome_of_reading(input, "model.pt", [](const DnnTorchSource &source) -> Outcome {
         const engine_torch::Archive archive{engine_torch::FileBytes(source)};
         return {Ending::accepted, digest_of(archive), ""};
-    } catch (const engine_torch::Failure &failure) {
-        return {Ending::refused, 0, failure.what()};
-    } catch (const std::bad_alloc &) {
-        return {Ending::out_of_memory, 0, ""};
-    } catch (const std::exception &error) {
-        return {Ending::fault, 0, std::string("not in our words: ") + error.what()};
-    }
+    });
 }
 
 } // namespace

@@ -7,9 +7,8 @@
 #include "digest.h"
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
-#include "engines/torch/failure.h"
+#include "reading.h"
 
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -32,35 +31,24 @@ uint64_t digest_of(const engine_torch::Candidates &candidates)
     return digest.value();
 }
 
-Outcome read(std::string_view input)
+Outcome read(const DnnTorchSource &source)
 {
-    const DnnTorchSource source = {.size = sizeof source,
-                                   .name = "weights.pth",
-                                   .fd = -1,
-                                   .data = input.data(),
-                                   .data_size = input.size()};
     engine_torch::FileBytes file(source);
     if (!engine_torch::Checkpoint::is_one(file))
         return {Ending::refused, 0, "is no checkpoint"};
-    const engine_torch::Checkpoint checkpoint(std::move(file));
-    const uint64_t digest = digest_of(checkpoint.candidates());
-    engine_torch::recognise(checkpoint.candidates());
-    return {Ending::accepted, digest, ""};
+    try {
+        const engine_torch::Checkpoint checkpoint(std::move(file));
+        const uint64_t digest = digest_of(checkpoint.candidates());
+        engine_torch::recognise(checkpoint.candidates());
+        return {Ending::accepted, digest, ""};
+    } catch (const engine_torch::WeightFault &fault) {
+        return {Ending::refused, 0, fault.what()};
+    }
 }
 
 Outcome run(std::string_view input)
 {
-    try {
-        return read(input);
-    } catch (const engine_torch::Failure &failure) {
-        return {Ending::refused, 0, failure.what()};
-    } catch (const engine_torch::WeightFault &fault) {
-        return {Ending::refused, 0, fault.what()};
-    } catch (const std::bad_alloc &) {
-        return {Ending::out_of_memory, 0, ""};
-    } catch (const std::exception &error) {
-        return {Ending::fault, 0, std::string("not in our words: ") + error.what()};
-    }
+    return fuzz::outcome_of_reading(input, "weights.pth", read);
 }
 
 // Numbers are most of a file, and what describes them stands before them.

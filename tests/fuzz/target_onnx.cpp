@@ -4,10 +4,9 @@
 // ONNX files: what reads them and writes their operators as code.
 #include "changes.h"
 #include "digest.h"
-#include "engines/torch/failure.h"
 #include "engines/torch/onnx/onnx_network.h"
+#include "reading.h"
 
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -31,13 +30,8 @@ uint64_t digest_of(const engine_torch::OnnxNetwork &network)
     return digest.value();
 }
 
-Outcome read(std::string_view input)
+Outcome read(const DnnTorchSource &source)
 {
-    const DnnTorchSource source = {.size = sizeof source,
-                                   .name = "net.onnx",
-                                   .fd = -1,
-                                   .data = input.data(),
-                                   .data_size = input.size()};
     engine_torch::FileBytes bytes(source);
     if (!engine_torch::OnnxFile::is_one(bytes))
         return {Ending::refused, 0, "is no ONNX file"};
@@ -47,15 +41,7 @@ Outcome read(std::string_view input)
 
 Outcome run(std::string_view input)
 {
-    try {
-        return read(input);
-    } catch (const engine_torch::Failure &failure) {
-        return {Ending::refused, 0, failure.what()};
-    } catch (const std::bad_alloc &) {
-        return {Ending::out_of_memory, 0, ""};
-    } catch (const std::exception &error) {
-        return {Ending::fault, 0, std::string("not in our words: ") + error.what()};
-    }
+    return fuzz::outcome_of_reading(input, "net.onnx", read);
 }
 
 std::string change(std::string &input, fuzz::Family, fuzz::Random &random,
