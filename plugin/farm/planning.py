@@ -382,7 +382,7 @@ def check_intervals(source, looking):
     """What a filter takes for a jump of the times depends on all intervals before."""
     steps = [other - one for one, other in zip(source.pts, source.pts[1:])]
     for each in looking:
-        jump = float(each.options.get("jump", 10))
+        jump = chains.number_in(each.options.get("jump", "10"))
         if jump and steps and max(steps) > jump * min(steps):
             raise Refused(f"--vf: {each.name}: some frames last {max(steps) / min(steps):.0f} times "
                           "as long as others, and slices might take other frames for jumps than one "
