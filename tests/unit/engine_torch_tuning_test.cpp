@@ -4,15 +4,18 @@
 // The variants of a model, how one of them is chosen, and that this is remembered.
 #include "engine_torch_models.h"
 
+#include <atomic>
 #include <chrono>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sched.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace
 {
@@ -512,6 +515,54 @@ TEST(Tuning, TellsHowLongARunTakes)
     expect_in_time([&, budget_seconds = 0.15]() mutable {
         return tells_the_time(pictures, std::exchange(budget_seconds, 1.15 - budget_seconds));
     });
+}
+
+// Restricts the calling thread, and those that it starts, to one core.
+class OneCore
+{
+public:
+    OneCore()
+    {
+        sched_getaffinity(0, sizeof before_, &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(sched_getcpu(), &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    ~OneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+    OneCore(const OneCore &) = delete;
+    OneCore &operator=(const OneCore &) = delete;
+
+private:
+    cpu_set_t before_;
+};
+
+double told_run_seconds()
+{
+    const Copy copy("net_memory");
+    Model model(options_for(copy.path, "frozen"));
+    EXPECT_EQ(model.tune({1, 3, 640, 256}, 1).status, DNN_TORCH_OK);
+    EXPECT_GT(model.tuning.run_seconds, 0);
+    return model.tuning.run_seconds;
+}
+
+// What was found on a busy machine is remembered, and holds for a quiet one.
+TEST(Tuning, MeasuresTheSameBesideOthers)
+{
+    const double alone = told_run_seconds();
+    const OneCore core;
+    std::atomic<bool> ends = false;
+    std::vector<std::thread> others(6);
+    for (std::thread &other : others)
+        other = std::thread([&ends] {
+            while (!ends)
+                ;
+        });
+    const double beside_others = told_run_seconds();
+    ends = true;
+    for (std::thread &other : others)
+        other.join();
+    EXPECT_LT(beside_others, alone * 3);
 }
 
 TEST(Tuning, TellsWhatARunHolds)

@@ -13,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 
 namespace engine_torch
 {
@@ -27,6 +28,17 @@ constexpr int fewest_rounds = 2, most_rounds = 15;
 constexpr double hopeless = 1.5;
 // The plain module runs once, and may take as long as this many runs of the others.
 constexpr double plain_runs = 2;
+
+// A processor's time is this thread's own: which variant is the fastest must not depend on what
+// else the machine does meanwhile, for it is remembered.
+double work_seconds(const at::Device &device)
+{
+    if (!device.is_cpu())
+        return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    timespec now = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 class Meter
 {
@@ -78,7 +90,7 @@ private:
     // Whether nothing larger than the part could be run by all candidates in time.
     bool is_slow() const
     {
-        const double for_part = candidates_.front().seconds * pixels_of(part_) / pixels_of(shape_);
+        const double for_part = estimated_seconds_ * pixels_of(part_) / pixels_of(shape_);
         return runs_of_all() * for_part > budget_seconds_ - seconds_since(start_);
     }
 
@@ -114,12 +126,13 @@ private:
     bool estimate(const Shape &part)
     {
         part_ = part;
+        estimated_seconds_ = INFINITY;
         try {
             const at::Tensor images = on_device(part);
-            run(candidates_.front(), images);
+            estimate_with(images);
             takes_parts_ = pixels_of(part) < pixels_of(shape_);
             if (seconds_since(start_) < budget_seconds_)
-                run(candidates_.front(), images);
+                estimate_with(images);
             return true;
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
@@ -128,12 +141,21 @@ private:
         }
     }
 
+    // The budget is time that passes, also if other programs have the processors.
+    void estimate_with(const at::Tensor &images)
+    {
+        const auto start = Clock::now();
+        run(candidates_.front(), images);
+        const double seconds = seconds_since(start) * pixels_of(shape_) / pixels_of(part_);
+        estimated_seconds_ = std::min(estimated_seconds_, seconds);
+    }
+
     // Chooses the largest part that all candidates can run on often enough.  Returns false if there
     // is none.
     bool choose_part()
     {
         const double left_seconds = budget_seconds_ - seconds_since(start_);
-        const double share = left_seconds / (runs_of_all() * candidates_.front().seconds);
+        const double share = left_seconds / (runs_of_all() * estimated_seconds_);
         if (share >= 1)
             part_ = shape_;
         else if (!takes_parts_)
@@ -197,10 +219,10 @@ private:
     {
         const double parts = pixels_of(shape_) / pixels_of(part_);
         const PeakScope peak;
-        const auto start = Clock::now();
+        const double start = work_seconds(source_.device);
         run_as(candidate.variant, source_, images);
         wait_for(source_.device);
-        const double seconds = seconds_since(start) * parts;
+        const double seconds = (work_seconds(source_.device) - start) * parts;
         candidate.seconds = candidate.seconds > 0 ? std::min(candidate.seconds, seconds) : seconds;
         candidate.bytes = std::llround(static_cast<double>(peak.peak_bytes()) * parts);
     }
@@ -211,7 +233,8 @@ private:
     const double budget_seconds_;
     const Clock::time_point start_ = Clock::now();
     Shape part_ = {};
-    bool takes_parts_ = false; // the model takes pictures of other sizes
+    double estimated_seconds_ = INFINITY; // of the first candidate, for the whole shape
+    bool takes_parts_ = false;            // the model takes pictures of other sizes
 };
 
 } // namespace
