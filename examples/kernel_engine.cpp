@@ -166,7 +166,9 @@ void append_row(DnnTorchSession &session, const DnnTorchTensor &input, int64_t n
 // Returns [batch, channels, height, width] without gaps.
 DnnTorchTensor run(DnnTorchSession &session, const DnnTorchTensor &input)
 {
-    if (input.type != DNN_TORCH_F32 || input.rank != 4)
+    const bool is_empty =
+        std::any_of(input.dims, input.dims + 4, [](int64_t it) { return it < 1; });
+    if (input.type != DNN_TORCH_F32 || input.rank != 4 || is_empty)
         throw Failure{DNN_TORCH_BAD_INPUT, "the input is no batch of float32 pictures"};
     session.samples.clear();
     for (int64_t n = 0; n < input.dims[0]; n++)
