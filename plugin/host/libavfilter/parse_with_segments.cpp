@@ -289,6 +289,12 @@ int segment_apply(AVFilterGraphSegment *segment, int flags, AVFilterInOut **inpu
 
 // ---- between open ends -----------------------------------------------------------
 
+// 6.0 (9.3) only returns the error.
+bool explains_failures()
+{
+    return avfilter_version() >= AV_VERSION_INT(9, 12, 100);
+}
+
 // Logs the first option that no filter took.
 void log_unknown_option(const AVFilterGraphSegment *segment)
 {
@@ -313,7 +319,7 @@ int prepare(AVFilterGraphSegment *segment)
     if (ret < 0)
         return ret;
     ret = avfilter_graph_segment_apply_opts(segment, 0);
-    if (ret == AVERROR_OPTION_NOT_FOUND)
+    if (ret == AVERROR_OPTION_NOT_FOUND && explains_failures())
         log_unknown_option(segment);
     return ret < 0 ? ret : avfilter_graph_segment_init(segment, 0);
 }
@@ -390,7 +396,7 @@ int parse_graph_between(AVFilterGraph *graph, const char *text, AVFilterInOut **
     } catch (const std::bad_alloc &) {
         // The caller still gets the remaining ends.
     }
-    if (ret < 0) {
+    if (ret < 0 && explains_failures()) {
         char words[AV_ERROR_MAX_STRING_SIZE] = "";
         av_log(graph, AV_LOG_ERROR, "Error processing filtergraph: %s\n",
                av_make_error_string(words, sizeof(words), ret));
