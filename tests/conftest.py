@@ -113,11 +113,11 @@ def script(tmp_path):
 
 @pytest.fixture
 def need():
-    """Skips what a minimal, patched ffmpeg lacks; the distribution's own must have it all."""
+    """Skips what an ffmpeg that somebody built lacks; the distribution's own must have it all."""
 
     def check(**needs):
         missing = support.lacks(**needs)
-        if missing and support.PATCHED:
+        if missing and support.OWN_FFMPEG:
             pytest.skip(f"this ffmpeg was built without: {missing}")
         assert not missing, f"this ffmpeg lacks: {missing}"
 

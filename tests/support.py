@@ -21,6 +21,8 @@ LAUNCHER = os.environ.get("DNN_TORCH_LAUNCHER", str(BUILD / "plugin" / "dnn-torc
 MODULES = os.environ.get("DNN_TORCH_MODULES", str(BUILD / "plugin"))
 FAKE_ENGINE_DIR = os.environ.get("DNN_TORCH_FAKE_ENGINE_DIR", str(BUILD / "tests" / "fake_engine"))
 FFMPEG = os.environ.get("FFMPEG", "ffmpeg")
+# One that somebody built may lack components; mpv and the like are of the system's then.
+OWN_FFMPEG = os.sep in FFMPEG
 SANITIZED = "DNN_TORCH_SANITIZED" in os.environ
 
 # A run that takes longer hangs, also with a sanitizer or on a busy machine.

@@ -61,7 +61,8 @@ std::string find_fault(const FilterModuleHost &host)
                both_versions(host.lavfi_version);
     set_real_registry(host.real ? *host.real : linked_registry());
     const lavfi_abi::Library library = {real_registry().iterate, avfilter_filter_pad_count,
-                                        avfilter_pad_get_name, avfilter_pad_get_type};
+                                        avfilter_pad_get_name, avfilter_pad_get_type,
+                                        avfilter_version()};
     if (const char *what = lavfi_abi::disagreement(library))
         return std::string(what) + " of its own filters: not as pinned; " +
                both_versions(host.lavfi_version);

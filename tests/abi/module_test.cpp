@@ -4,6 +4,8 @@
 // The host module's refusals, each made to happen.  argv[1] is the module.
 #include "dnn_torch/filter_module.h"
 
+#include <lavfi_abi.h>
+
 extern "C" {
 #include <libavfilter/avfilter.h>
 #include <libavfilter/version.h>
@@ -88,10 +90,14 @@ TEST(Module, RefusesAnotherMajor)
     }
 }
 
-TEST(Module, RefusesWhatIsOlderThanItsWindow)
+// Also development versions between two releases of a major.
+TEST(Module, RefusesWhatIsOutsideItsWindow)
 {
-    unsigned version = AV_VERSION_INT(LIBAVFILTER_VERSION_MAJOR, 0, 100);
-    expect_both_versions(refusal(version, nullptr), version);
+    for (unsigned version : {unsigned(AV_VERSION_INT(LIBAVFILTER_VERSION_MAJOR, 0, 100)),
+                             lavfi_abi::window_first - 1, unsigned(LAVFI_ABI_EARLY_LAST) + 1,
+                             unsigned(LAVFI_ABI_LATE_FIRST) - 1, lavfi_abi::window_last + 1})
+        if (!lavfi_abi::in_window(version))
+            expect_both_versions(refusal(version, nullptr), version);
 }
 
 TEST(Module, RefusesAnotherModuleAbi)

@@ -11,6 +11,15 @@ import steps
 import support
 
 
+OF_THE_SYSTEM = {"test_melt", "test_mpv", "test_pyav", "test_torch_programs"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if support.OWN_FFMPEG and item.module.__name__ in OF_THE_SYSTEM:
+            item.add_marker(pytest.mark.skip(reason="these programs have the system's FFmpeg"))
+
+
 @pytest.fixture
 def clip(need, tmp_path):
     """A video of which each frame tells by its brightness which one it is."""

@@ -51,6 +51,7 @@ NOT_RUN = [
     ("packaging/README.md", "apt", "it installs packages"),
     ("packaging/README.md", "dpkg-buildpackage", "CI builds the packages as a part"),
     ("packaging/README.md", "meson", "it builds the project, which CI does"),
+    ("packaging/README.md", "pip", "it downloads PyTorch"),
     ("patches/README.md", "tar", "it builds FFmpeg, which CI does"),
     ("patches/README.md", "patch", "it builds FFmpeg, which CI does"),
     ("patches/README.md", "./configure", "it builds FFmpeg, which CI does"),

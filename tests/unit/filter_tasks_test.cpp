@@ -149,7 +149,7 @@ const AVFilter *fake_task_filter()
         visible.outputs = lavfi_abi::as_pads(outputs);
         visible.priv_class = &options_class;
         made.nb_inputs = made.nb_outputs = 1;
-        made.formats_state = lavfi_abi::formats_pixel_list;
+        made.formats_state = lavfi_abi::formats_pixel_list(avfilter_version());
         made.formats.pixels_list = grey;
         made.priv_size = sizeof(TestData);
         made.init = init;

@@ -92,7 +92,7 @@ lavfi_abi::Filter make_filter(const FilterFace &face, const AVPixelFormat *forma
     visible.flags = lavfi_abi::flag_timeline_internal;
     filter.nb_inputs = filter.nb_outputs = 1;
     if (formats) {
-        filter.formats_state = lavfi_abi::formats_pixel_list;
+        filter.formats_state = lavfi_abi::formats_pixel_list(avfilter_version());
         filter.formats.pixels_list = formats;
     } else {
         filter.formats_state = lavfi_abi::formats_query_function;

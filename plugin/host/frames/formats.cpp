@@ -3,8 +3,7 @@
 #include "formats.h"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
+#include <span>
 #include <vector>
 
 namespace dnn_torch
@@ -70,39 +69,17 @@ constexpr AVPixelFormat full_yuv_table[] = {
     AV_PIX_FMT_YUVA444P9, AV_PIX_FMT_YUVA444P10, AV_PIX_FMT_YUVA444P12, AV_PIX_FMT_YUVA444P16,
 };
 
-constexpr size_t rgb_count = std::size(rgb_table), luma_count = std::size(luma_table);
-
-// formats_for_any_model() returns all of it, formats_for_luma_models() the part after the RGB
-// formats.
-constexpr auto any_formats = [] {
-    std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
-    auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
-    end = std::copy(std::begin(luma_table), std::end(luma_table), end);
-    *end = AV_PIX_FMT_NONE;
-    return all;
-}();
-
-constexpr auto luma_first_formats = [] {
-    std::array<AVPixelFormat, rgb_count + luma_count + 1> all{};
-    auto end = std::copy(std::begin(luma_table), std::end(luma_table), all.begin());
-    end = std::copy(std::begin(rgb_table), std::end(rgb_table), end);
-    *end = AV_PIX_FMT_NONE;
-    return all;
-}();
-
-constexpr auto full_chroma = [] {
-    std::array<AVPixelFormat, std::size(full_yuv_table) + 1> all{};
-    *std::copy(std::begin(full_yuv_table), std::end(full_yuv_table), all.begin()) = AV_PIX_FMT_NONE;
-    return all;
-}();
-
-constexpr auto rgb_formats = [] {
-    std::array<AVPixelFormat, rgb_count + std::size(full_yuv_table) + 1> all{};
-    auto end = std::copy(std::begin(rgb_table), std::end(rgb_table), all.begin());
-    end = std::copy(std::begin(full_yuv_table), std::end(full_yuv_table), end);
-    *end = AV_PIX_FMT_NONE;
-    return all;
-}();
+// The library may be an older release of its major than the headers, without the newest formats.
+template <class... Tables> std::vector<AVPixelFormat> known_of(const Tables &...tables)
+{
+    std::vector<AVPixelFormat> known;
+    for (std::span<const AVPixelFormat> table : {std::span<const AVPixelFormat>(tables)...})
+        for (AVPixelFormat format : table)
+            if (av_pix_fmt_desc_get(format))
+                known.push_back(format);
+    known.push_back(AV_PIX_FMT_NONE);
+    return known;
+}
 
 Element element_of(const AVPixFmtDescriptor &format)
 {
@@ -180,25 +157,30 @@ bool has_alpha(AVPixelFormat format)
 
 const AVPixelFormat *formats_for_any_model()
 {
-    return any_formats.data();
+    static const auto list = known_of(rgb_table, luma_table);
+    return list.data();
 }
 const AVPixelFormat *formats_for_rgb_models()
 {
-    return rgb_formats.data();
+    static const auto list = known_of(rgb_table, full_yuv_table);
+    return list.data();
 }
 const AVPixelFormat *formats_for_luma_models()
 {
-    return any_formats.data() + rgb_count;
+    static const auto list = known_of(luma_table);
+    return list.data();
 }
 
 const AVPixelFormat *full_chroma_formats()
 {
-    return full_chroma.data();
+    static const auto list = known_of(full_yuv_table);
+    return list.data();
 }
 
 const AVPixelFormat *formats_with_luma_first()
 {
-    return luma_first_formats.data();
+    static const auto list = known_of(luma_table, rgb_table);
+    return list.data();
 }
 
 const AVPixelFormat *formats_with_colours()

@@ -76,22 +76,31 @@ int parse_labels(void *log_ctx, const char **at, AVFilterPadParams **&pads, unsi
 }
 
 // Returns the option that the next value without a key sets: each offset once, in order.
-const AVOption *next_shorthand(const AVClass *const *options, const AVOption *last)
+const AVOption *next_shorthand(const AVClass *const *options, const AVOption *last, int &offset)
 {
     const AVOption *option = last;
     while ((option = av_opt_next(options, option)))
-        if (option->type != AV_OPT_TYPE_CONST && (!last || option->offset != last->offset))
+        if (option->type != AV_OPT_TYPE_CONST && option->offset != offset) {
+            offset = option->offset;
             return option;
+        }
     return nullptr;
+}
+
+// Up to 7.0 (10.1), values without a key that follow a named option begin at the first again.
+bool names_end_shorthand()
+{
+    return avfilter_version() >= AV_VERSION_INT(10, 4, 100);
 }
 
 int parse_options(const AVClass *with_shorthand, const char *text, void *log_ctx,
                   AVDictionary **options)
 {
     const AVOption *shorthand = nullptr;
+    int offset = -1;
     while (*text) {
         char *key = nullptr, *value = nullptr;
-        shorthand = with_shorthand ? next_shorthand(&with_shorthand, shorthand) : nullptr;
+        shorthand = with_shorthand ? next_shorthand(&with_shorthand, shorthand, offset) : nullptr;
         int ret = av_opt_get_key_value(&text, "=", ":", shorthand ? AV_OPT_FLAG_IMPLICIT_KEY : 0,
                                        &key, &value);
         if (ret < 0) {
@@ -105,9 +114,11 @@ int parse_options(const AVClass *with_shorthand, const char *text, void *log_ctx
         }
         TextPointer owned_key(key), owned_value(value);
         text += *text != 0;
-        if (key)
-            with_shorthand = nullptr; // after a named option, all need their names
         ret = av_dict_set(options, key ? key : shorthand->name, value, AV_DICT_MULTIKEY);
+        if (key && names_end_shorthand())
+            with_shorthand = nullptr;
+        else if (key)
+            shorthand = nullptr;
         if (ret < 0)
             return ret;
     }
@@ -289,6 +300,12 @@ int segment_apply(AVFilterGraphSegment *segment, int flags, AVFilterInOut **inpu
 
 // ---- between open ends -----------------------------------------------------------
 
+// 6.0 (9.3) only returns the error.
+bool explains_failures()
+{
+    return avfilter_version() >= AV_VERSION_INT(9, 12, 100);
+}
+
 // Logs the first option that no filter took.
 void log_unknown_option(const AVFilterGraphSegment *segment)
 {
@@ -313,7 +330,7 @@ int prepare(AVFilterGraphSegment *segment)
     if (ret < 0)
         return ret;
     ret = avfilter_graph_segment_apply_opts(segment, 0);
-    if (ret == AVERROR_OPTION_NOT_FOUND)
+    if (ret == AVERROR_OPTION_NOT_FOUND && explains_failures())
         log_unknown_option(segment);
     return ret < 0 ? ret : avfilter_graph_segment_init(segment, 0);
 }
@@ -390,7 +407,7 @@ int parse_graph_between(AVFilterGraph *graph, const char *text, AVFilterInOut **
     } catch (const std::bad_alloc &) {
         // The caller still gets the remaining ends.
     }
-    if (ret < 0) {
+    if (ret < 0 && explains_failures()) {
         char words[AV_ERROR_MAX_STRING_SIZE] = "";
         av_log(graph, AV_LOG_ERROR, "Error processing filtergraph: %s\n",
                av_make_error_string(words, sizeof(words), ret));

@@ -78,7 +78,7 @@ lavfi_abi::Filter make_forwarder()
     visible.inputs = lavfi_abi::as_pads(&in);
     visible.outputs = lavfi_abi::as_pads(&out);
     filter.nb_inputs = filter.nb_outputs = 1;
-    filter.formats_state = lavfi_abi::formats_pixel_list;
+    filter.formats_state = lavfi_abi::formats_pixel_list(avfilter_version());
     filter.formats.pixels_list = formats;
     filter.priv_size = sizeof(Forwarder);
     filter.activate = forwarder_activate;

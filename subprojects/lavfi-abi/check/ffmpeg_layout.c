@@ -37,6 +37,5 @@ typedef AVFilter Filter;
 
 #include "layout_facts.h"
 
-_Static_assert(LIBAVFILTER_VERSION_INT >= LAVFI_ABI_WINDOW_FIRST &&
-                   LIBAVFILTER_VERSION_INT <= LAVFI_ABI_WINDOW_LAST,
+_Static_assert(LAVFI_ABI_IN_WINDOW(LIBAVFILTER_VERSION_INT),
                "these sources are outside the window that the pinned ABI claims");

@@ -12,7 +12,7 @@ namespace
 using lavfi_abi::Library;
 
 const Library stock{av_filter_iterate, avfilter_filter_pad_count, avfilter_pad_get_name,
-                    avfilter_pad_get_type};
+                    avfilter_pad_get_type, avfilter_version()};
 
 int test_number = 0;
 bool all_passed = true;
@@ -71,10 +71,14 @@ int main()
 {
     printf("1..9\n");
     expect(false, stock, "the loaded libavfilter");
-    expect(true, {iterate_nothing, stock.pad_count, stock.pad_name, stock.pad_type}, "no filters");
-    expect(true, {stock.iterate, one_pad_more, stock.pad_name, stock.pad_type}, "other pad counts");
-    expect(true, {stock.iterate, stock.pad_count, other_name, stock.pad_type}, "other pad names");
-    expect(true, {stock.iterate, stock.pad_count, stock.pad_name, audio}, "other media types");
+    expect(true, {iterate_nothing, stock.pad_count, stock.pad_name, stock.pad_type, stock.version},
+           "no filters");
+    expect(true, {stock.iterate, one_pad_more, stock.pad_name, stock.pad_type, stock.version},
+           "other pad counts");
+    expect(true, {stock.iterate, stock.pad_count, other_name, stock.pad_type, stock.version},
+           "other pad names");
+    expect(true, {stock.iterate, stock.pad_count, stock.pad_name, audio, stock.version},
+           "other media types");
     expect<Moved<numbers - 4, 0>>(true, stock, "numbers 4 bytes before");
     expect<Moved<numbers + 4, 0>>(true, stock, "numbers 4 bytes behind");
     expect<Moved<numbers, 0>>(true, stock, "other callbacks");

@@ -18,7 +18,8 @@ using lavfi_abi::Pad;
 // FFmpeg's internal constants are in no installed header: ours replace them.
 constexpr int FF_FILTER_FORMATS_PASSTHROUGH = lavfi_abi::formats_passthrough;
 constexpr int FF_FILTER_FORMATS_QUERY_FUNC = lavfi_abi::formats_query_function;
-constexpr int FF_FILTER_FORMATS_PIXFMT_LIST = lavfi_abi::formats_pixel_list;
+constexpr int FF_FILTER_FORMATS_PIXFMT_LIST =
+    lavfi_abi::formats_pixel_list(LIBAVFILTER_VERSION_INT);
 constexpr int AVFILTERPAD_FLAG_NEEDS_WRITABLE = lavfi_abi::pad_flag_needs_writable;
 constexpr int AVFILTERPAD_FLAG_FREE_NAME = lavfi_abi::pad_flag_free_name;
 constexpr int FF_FILTER_FLAG_HWFRAME_AWARE = lavfi_abi::internal_flag_hwframe_aware;
@@ -37,5 +38,6 @@ constexpr int FF_FILTER_FLAG_HWFRAME_AWARE = lavfi_abi::internal_flag_hwframe_aw
 
 static_assert(!lavfi_abi::in_window(lavfi_abi::window_first - 1));
 static_assert(!lavfi_abi::in_window(lavfi_abi::window_last + 1));
+static_assert(!lavfi_abi::in_window(LAVFI_ABI_EARLY_LAST + 1));
 static_assert(!lavfi_abi::in_window(0));
 } // namespace

@@ -52,7 +52,8 @@ inline FormatList **source_formats(AVFilterLink *link)
 }
 inline FormatList **destination_formats(AVFilterLink *link)
 {
-    return reinterpret_cast<FormatList **>(&link->outcfg.formats);
+    const size_t offset = LAVFI_ABI_IN(avfilter_version(), LINK_OUTCFG);
+    return reinterpret_cast<FormatList **>(reinterpret_cast<char *>(link) + offset);
 }
 
 #if LAVFI_ABI_HAS_FFFILTER
@@ -110,10 +111,14 @@ inline const Pad &whole_pad(const AVFilterPad *pad)
     return *reinterpret_cast<const Pad *>(pad);
 }
 
-/// FF_FILTER_FORMATS_*, for Filter::formats_state.
+/// FF_FILTER_FORMATS_*, for Filter::formats_state; that of a list depends on the version of
+/// the loaded library.
 inline constexpr uint8_t formats_passthrough = LAVFI_ABI_FORMATS_PASSTHROUGH;
 inline constexpr uint8_t formats_query_function = LAVFI_ABI_FORMATS_QUERY_FUNC;
-inline constexpr uint8_t formats_pixel_list = LAVFI_ABI_FORMATS_PIXFMT_LIST;
+constexpr uint8_t formats_pixel_list(unsigned version)
+{
+    return LAVFI_ABI_IN(version, FORMATS_PIXFMT_LIST);
+}
 
 /// AVFILTER_FLAG_SUPPORT_TIMELINE_*: with `generic`, libavfilter bypasses a filter
 /// while it is disabled, which it cannot do for one with activate(); with `internal`,
@@ -128,7 +133,7 @@ inline constexpr int pad_flag_free_name = 1 << 1;
 inline constexpr int internal_flag_hwframe_aware = 1 << 0;
 
 /// Values of avfilter_version() for which the above is known to hold, ends
-/// included, within one major.
+/// included, within one major; in_window() leaves out development versions in between.
 inline constexpr unsigned window_first = LAVFI_ABI_WINDOW_FIRST;
 inline constexpr unsigned window_last = LAVFI_ABI_WINDOW_LAST;
 
@@ -137,7 +142,7 @@ inline constexpr const char *ffmpeg_releases = LAVFI_ABI_RELEASES;
 
 constexpr bool in_window(unsigned version)
 {
-    return version >= window_first && version <= window_last;
+    return LAVFI_ABI_IN_WINDOW(version);
 }
 
 static_assert(in_window(LIBAVFILTER_VERSION_INT),

@@ -15,12 +15,13 @@
 namespace lavfi_abi
 {
 
-/// The functions of the checked library, none of them null.
+/// The functions of the checked library, none of them null, and avfilter_version().
 struct Library {
     const AVFilter *(*iterate)(void **opaque);
     unsigned (*pad_count)(const AVFilter *filter, int is_output);
     const char *(*pad_name)(const AVFilterPad *pads, int index);
     AVMediaType (*pad_type)(const AVFilterPad *pads, int index);
+    unsigned version;
 };
 
 namespace detail
@@ -96,6 +97,7 @@ const char *disagreement(const Library &library, const Extent &extent, const AVF
 {
     const auto &filter = reinterpret_cast<const Layout &>(shown);
     constexpr int largest_private_size = 1 << 28;
+    const uint8_t pixel_list = formats_pixel_list(library.version);
 
     if (filter.nb_inputs != library.pad_count(&shown, 0) ||
         filter.nb_outputs != library.pad_count(&shown, 1))
@@ -103,11 +105,11 @@ const char *disagreement(const Library &library, const Extent &extent, const AVF
     if (!pads_agree(library, shown.inputs, filter.nb_inputs) ||
         !pads_agree(library, shown.outputs, filter.nb_outputs))
         return "AVFilterPad";
-    if (filter.formats_state > LAVFI_ABI_FORMATS_PIXFMT_LIST + 3)
+    if (filter.formats_state > pixel_list + 3)
         return "the state of the formats";
     if (filter.formats_state == formats_query_function && !extent.has(filter.formats.pixels_list))
         return "the query function";
-    if (filter.formats_state == formats_pixel_list &&
+    if (filter.formats_state == pixel_list &&
         (!is_pixel_list(extent, filter.formats.pixels_list) ||
          library.pad_type(filter.nb_inputs ? shown.inputs : shown.outputs, 0) !=
              AVMEDIA_TYPE_VIDEO))

@@ -31,4 +31,25 @@
 #error "lavfi_abi/vN.h pins another major than its name says"
 #endif
 
+/* Two releases may share a major, as 8.0 and 8.1 do: the early one, up to EARLY_LAST, and
+ * the late one, from LATE_FIRST on. A number that differs has an EARLY_ twin. */
+#ifndef LAVFI_ABI_EARLY_LAST
+#define LAVFI_ABI_EARLY_LAST LAVFI_ABI_WINDOW_LAST
+#define LAVFI_ABI_LATE_FIRST (LAVFI_ABI_WINDOW_LAST + 1)
+#endif
+#ifndef LAVFI_ABI_EARLY_FORMATS_PIXFMT_LIST
+#define LAVFI_ABI_EARLY_FORMATS_PIXFMT_LIST LAVFI_ABI_FORMATS_PIXFMT_LIST
+#endif
+#ifndef LAVFI_ABI_EARLY_LINK_OUTCFG
+#define LAVFI_ABI_EARLY_LINK_OUTCFG LAVFI_ABI_LINK_OUTCFG
+#endif
+
+/* Such a number, by its name without LAVFI_ABI_, in a version. */
+#define LAVFI_ABI_IN(version, name)                                                                \
+    ((version) < LAVFI_ABI_LATE_FIRST ? LAVFI_ABI_EARLY_##name : LAVFI_ABI_##name)
+
+#define LAVFI_ABI_IN_WINDOW(version)                                                               \
+    (((version) >= LAVFI_ABI_WINDOW_FIRST && (version) <= LAVFI_ABI_EARLY_LAST) ||                 \
+     ((version) >= LAVFI_ABI_LATE_FIRST && (version) <= LAVFI_ABI_WINDOW_LAST))
+
 #endif

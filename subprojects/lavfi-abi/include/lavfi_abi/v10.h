@@ -1,18 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* libavfilter 10: FFmpeg 7.1. */
+/* libavfilter 10: FFmpeg 7.0 and 7.1. */
 #ifndef LAVFI_ABI_V10_H
 #define LAVFI_ABI_V10_H
 
 #define LAVFI_ABI_MAJOR                    10
-#define LAVFI_ABI_RELEASES                 "7.1"
+#define LAVFI_ABI_RELEASES                 "7.0, 7.1"
 
-/* 7.0 (10.1) has no query_func2, so its pixel-format-list state is 2 instead of 3.
- * 7.1 began at 10.4 and is at 10.5 by now. From 10.6 on the numbers are development
- * versions on the way to 8.0, in which the callbacks left AVFilter without a new
- * major. */
-#define LAVFI_ABI_WINDOW_FIRST AV_VERSION_INT(10, 4, 100)
+/* 7.0 is 10.1. 7.1 began at 10.4 and is at 10.5 by now. From 10.6 on the numbers are
+ * development versions on the way to 8.0, in which the callbacks left AVFilter without a
+ * new major. */
+#define LAVFI_ABI_WINDOW_FIRST AV_VERSION_INT(10, 1, 100)
+#define LAVFI_ABI_EARLY_LAST   AV_VERSION_INT(10, 1, 255)
+#define LAVFI_ABI_LATE_FIRST   AV_VERSION_INT(10, 4, 100)
 #define LAVFI_ABI_WINDOW_LAST  AV_VERSION_INT(10, 5, 255)
 
 /* 1: the callbacks are in FFFilter, after the public AVFilter; 0: in AVFilter itself. */
@@ -23,6 +24,7 @@
 #define LAVFI_ABI_FORMATS_PASSTHROUGH      0
 #define LAVFI_ABI_FORMATS_QUERY_FUNC       1
 #define LAVFI_ABI_FORMATS_PIXFMT_LIST      3
+#define LAVFI_ABI_EARLY_FORMATS_PIXFMT_LIST 2
 
 /* struct AVFilterPad */
 #define LAVFI_ABI_PAD_SIZE                 48
