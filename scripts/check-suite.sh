@@ -18,7 +18,7 @@
 #   MESON_OPTION    for meson setup, in addition to -Dtorch=enabled
 #   DNN_TORCH_PATCHED_DIR  where that build is kept (out/patched-ffmpeg)
 #
-# With --ffmpeg the build is in build-ffmpeg-VERSION. DNN_TORCH_SUITES="abi golden"
+# With --ffmpeg the build is in build-ffmpeg-VERSION. DNN_TORCH_TEST_SUITES="abi golden"
 # runs these suites alone.
 set -eu -o pipefail
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
@@ -55,7 +55,7 @@ own()
         echo "check-suite.sh: there is no shared FFmpeg with its headers in $prefix" >&2
         exit 2
     fi
-    for name in ${DNN_TORCH_SUITES:-}; do
+    for name in ${DNN_TORCH_TEST_SUITES:-}; do
         selected+=(--suite "$name")
     done
     stage "FFmpeg $version: tests" scripts/check.sh --build "build-ffmpeg-$version" \
