@@ -224,10 +224,10 @@ std::string to_line(const Summary &known)
            operations_of(known) + crashes_of(known) + lateness_of(known.lateness);
 }
 
-// Returns null if there is neither a deadline nor a reused result: replies to commands are short.
+// Returns null if there is nothing to tell: replies to commands are short.
 json::Value json_of(const Lateness &known)
 {
-    if (!(known.deadline > 0) && known.age_max == 0)
+    if (!(known.deadline > 0) && known.age_max == 0 && known.count(Fate::hidden) == 0)
         return {};
     json::Value all = {{"deadline_ms", json::rounded(known.deadline * 1e3, 3)},
                        {"missed", known.missed}};
