@@ -157,6 +157,13 @@ TEST(FilterDeadline, AModelThatNeverComesBackRunsOutOfTime)
     EXPECT_LT(made.samples.size(), 190U);
 }
 
+TEST(FilterDeadline, ALongDeadlineIsNoTimeLimit)
+{
+    const Passed made = run("hang_at 2\n", "deadline=30:timeout=1", 5);
+    EXPECT_EQ(made.end, AVERROR(ETIMEDOUT));
+    EXPECT_EQ(made.samples, (std::vector<int>{255, 254}));
+}
+
 TEST(FilterDeadline, TheModelGetsEachNthFrame)
 {
     for (const char *deadline : {"", ":deadline=5"}) {

@@ -44,29 +44,29 @@ bool has_too_many_values(const DnnTorchTensor &tensor, int picture_axis)
 }
 
 // `left` is how many more values are looked at.
-bool has_nan_from(const DnnTorchTensor &tensor, int axis, const char *data, int64_t &left)
+bool has_no_number_from(const DnnTorchTensor &tensor, int axis, const char *data, int64_t &left)
 {
     if (axis == tensor.rank) {
         float value = 0;
         std::memcpy(&value, data, sizeof value);
         left--;
-        return std::isnan(value);
+        return !std::isfinite(value);
     }
     bool any = false;
     for (int64_t i = 0; i < tensor.dims[axis] && left >= 0 && !any; i++)
-        any = has_nan_from(tensor, axis + 1, data + i * tensor.strides[axis], left);
+        any = has_no_number_from(tensor, axis + 1, data + i * tensor.strides[axis], left);
     return any;
 }
 
 } // namespace
 
-bool has_nan(std::span<const DnnTorchTensor> tensors)
+bool has_no_number(std::span<const DnnTorchTensor> tensors)
 {
     return std::any_of(tensors.begin(), tensors.end(), [](const DnnTorchTensor &tensor) {
         if (tensor.type != DNN_TORCH_F32 || !tensor.data)
             return false;
         int64_t left = most_values;
-        return has_nan_from(tensor, 0, static_cast<const char *>(tensor.data), left) || left < 0;
+        return has_no_number_from(tensor, 0, static_cast<const char *>(tensor.data), left) || left < 0;
     });
 }
 

@@ -102,7 +102,7 @@ void ClassMapSession::run(FrameJob &job)
         tensors = run_tensors(session_, input, facts, numbers_for(job, plan_));
     }
     job.add_run(session_);
-    job.saw_nan |= plan_.hides && has_nan(tensors);
+    job.saw_nan |= plan_.hides && has_no_number(tensors);
     Stopwatch watch(job.stages.convert_out);
     int index = 0;
     for (FrameItem &item : job.items)

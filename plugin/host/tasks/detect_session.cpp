@@ -138,7 +138,7 @@ void DetectSession::follow(int64_t frame)
 // Before suppression, which drops boxes that may reach further than those it keeps.
 void DetectSession::hide(std::span<const DnnTorchTensor> tensors, Findings &findings) const
 {
-    findings.in_doubt = has_nan(tensors);
+    findings.in_doubt = has_no_number(tensors);
     for (Detection each : found_)
         if (plan_.hidden->has(each.label) &&
             bring_into_frame(plan_.placement, plan_.input.size, each))

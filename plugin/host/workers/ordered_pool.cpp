@@ -335,10 +335,17 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
 
 bool AnyPool::wait_for_oldest(Clock::time_point until)
 {
+    constexpr std::chrono::seconds check_interval(1);
     std::unique_lock lock(shared_->mutex);
-    check_disowned();
-    const Shared::Wait end = shared_->wait(lock, until, [&] { return shared_->oldest_is_due(); });
-    return end != Shared::Wait::late;
+    for (;;) {
+        check_begun();
+        const Clock::time_point end = std::min(until, Clock::now() + check_interval);
+        if (shared_->wait(lock, end, [&] { return shared_->oldest_is_due(); }) !=
+            Shared::Wait::late)
+            return true;
+        if (Clock::now() >= until)
+            return false;
+    }
 }
 
 void AnyPool::disown_oldest()
@@ -366,14 +373,19 @@ std::unique_ptr<AnyJob> AnyPool::take_disowned_any()
     return job;
 }
 
-// Under the mutex.  Nobody waits for these jobs, and one may never come back.
-void AnyPool::check_disowned()
+// Under the mutex.  take() does not wait for these jobs, and one may never come back.
+void AnyPool::check_begun()
 {
+    const auto is_stuck = [&](const InFlight &item) {
+        return !item.done && item.begun != Clock::time_point{} &&
+               Clock::now() - item.begun > timeout_;
+    };
     if (timeout_.count() == 0 || shared_->state != State::running)
         return;
-    for (const auto &item : shared_->disowned)
-        if (!item->done && Clock::now() - item->begun > timeout_)
-            return fail_for_timeout(item->job.get());
+    for (const auto *jobs : {&shared_->disowned, &shared_->in_flight})
+        for (const auto &item : *jobs)
+            if (is_stuck(*item))
+                return fail_for_timeout(item->job.get());
 }
 
 // Under the mutex.  Also shortens the wait of stop() for the threads.  `job` is null if no worker

@@ -112,7 +112,8 @@ public:
     bool oldest_is_due() const;
 
     // Waits until take() would return at once, until that time, or for a signal that ends the
-    // program.  Returns whether take() would return at once, or throw.
+    // program.  Returns whether take() would return at once, or throw.  Also fails if a run takes
+    // longer than the timeout.
     bool wait_for_oldest(std::chrono::steady_clock::time_point until);
 
     // Gives up the oldest job: take() will return the next one.  If a worker has begun it, it goes
@@ -135,7 +136,7 @@ private:
     void start_threads(size_t count, const MakeAnyWorker &make_worker);
     void start_thread(size_t index, const MakeAnyWorker &make_worker);
     void fail_for_timeout(const AnyJob *job);
-    void check_disowned();
+    void check_begun();
     bool wait_for_threads(std::unique_lock<std::mutex> &lock);
 
     std::shared_ptr<Shared> shared_;
