@@ -8,8 +8,9 @@ set -eu -o pipefail
 usage()
 {
     cat <<'END'
-usage: soak.sh [--seed N] [--minutes M] [--run I] [--frames F] [--build DIR]
+usage: soak.sh [--live] [--seed N] [--minutes M] [--run I] [--frames F] [--build DIR]
 
+  --live       streams with deadlines, with --seed and --minutes alone (10)
   --seed N     which runs they are (today's date); the same seed gives the same runs
   --minutes M  how long (60)
   --run I      run I of that seed alone
@@ -35,6 +36,7 @@ die()
 
 cd "$(dirname "$(dirname "$(realpath "$0")")")"
 build=build
+soak=soak.py
 arguments=()
 while [ $# -gt 0 ]; do
     case $1 in
@@ -42,6 +44,7 @@ while [ $# -gt 0 ]; do
     --seed | --minutes | --run | --frames)
         arguments+=("$1" "${2:?$1 needs a number}") && shift
         ;;
+    --live) soak=live.py ;;
     -h | --help)
         usage
         exit 0
@@ -60,4 +63,4 @@ build=$(realpath "$build")
 export DNN_TORCH_BUILD=$build DNN_TORCH_LAUNCHER=$build/plugin/dnn-torch
 export DNN_TORCH_MODULES=$build/plugin DNN_TORCH_FAKE_ENGINE_DIR=$build/tests/fake_engine
 export PYTHONDONTWRITEBYTECODE=1
-exec /usr/bin/python3 tests/soak/soak.py "${arguments[@]}"
+exec /usr/bin/python3 "tests/soak/$soak" "${arguments[@]}"

@@ -54,6 +54,50 @@ def test_overlay(discs):
     assert (found == shaped(source, 3))[:, outside].all() and (found != shaped(source, 3)).any()
 
 
+# ---- hide= -------------------------------------------------------------------------------
+
+
+def is_black(found):
+    return (found == 0).all(axis=-1)
+
+
+def test_hidden_classes_are_black(discs):
+    """The box of class 0, to whole pixels; the other one, and all around, bit for bit."""
+    result, source = run(detect(discs, hide="0", tune=0), "rgb24")
+    assert result.returncode == 0, result
+    expected = shaped(source, 3)
+    expected[:, 8:40, 10:42] = 0
+    assert (shaped(result.stdout, 3) == expected).all()
+
+
+@pytest.mark.parametrize("doubt", [
+    {"enable": "0"}, {"model": "nan"}, {"deadline": "1us"}, {"deadline": "1us", "masks": "overlay"},
+])
+def test_a_frame_in_doubt_is_black(discs, tmp_path, doubt):
+    options = dict(doubt)
+    model = discs
+    if options.pop("model", None):
+        model = save(Discs([[float("nan"), 8, 42, 40, 0.9, 0]]), tmp_path / "nan.pt")
+    result, _ = run(detect(model, hide="0", tune=0, **options), "rgb24", count=5)
+    assert result.returncode == 0, result
+    found = shaped(result.stdout, 3)
+    assert len(found) == 5 and is_black(found).all()
+
+
+@pytest.mark.parametrize("options,words", [
+    ({"hide": "cat"}, "knows no 'cat'"),
+    ({"hide": "0", "every": 2}, "leave every at 1"),
+    ({"hide": "0", "deadline": 1, "late": "last"}, "late=drop"),
+    ({"hide": "0", "deadline": 1, "late": "pass"}, "late=drop"),
+    ({"late": "last"}, "give deadline="),
+    ({"deadline": 1, "batch_size": 2}, "leave batch_size at 1"),
+])
+def test_what_could_show_it_is_refused(discs, options, words):
+    result, _ = run(detect(discs, tune=0, **options), "rgb24")
+    assert result.returncode > 0 and not result.stdout
+    assert len(result.errors) == 1 and words in result.errors[0], result
+
+
 def test_overlay_in_subsampled_yuv(discs):
     """No conversion: luma outside stays bit for bit, and no frame is scaled."""
     result, source = run(detect(discs, masks="overlay", tune=0), "yuv420p",

@@ -141,11 +141,11 @@ public:
     void free() { graph_.reset(); }
 
     // What the filter answers to a command; its status where it refuses.
-    std::string command(const char *name)
+    std::string command(const char *name, const char *value = "")
     {
-        char answer[1024] = "";
-        int ret =
-            avfilter_graph_send_command(graph_.get(), "dnn", name, "", answer, sizeof(answer), 0);
+        char answer[2048] = "";
+        int ret = avfilter_graph_send_command(graph_.get(), "dnn", name, value, answer,
+                                              sizeof(answer), 0);
         return ret < 0 ? "status " + std::to_string(ret) : answer;
     }
 

@@ -5,6 +5,7 @@
 #include "host/findings/side_data.h"
 #include "host/tasks/findings_step.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace dnn_torch;
@@ -130,6 +131,62 @@ TEST(FindingsStep, TracksGoOnMoving)
     const AVDictionary *keys = stream.last->metadata;
     EXPECT_STREQ(av_dict_get(keys, "lavfi.dnn_torch.0.label", nullptr, 0)->value, "cat");
     EXPECT_STREQ(av_dict_get(keys, "lavfi.dnn_torch.0.track", nullptr, 0)->value, "1");
+}
+
+// The model's findings come two frames after their frame, which moves by 2 pixels each time.
+TEST(FindingsStep, LateFindingsAreMovedToTheirFrame)
+{
+    Stream stream({.track = Tracking::on});
+    for (int number = 0; number < 24; number++) {
+        const int measured = number - 2;
+        if (measured >= 0 && measured % 3 == 0) {
+            FrameItem earlier = stream.item();
+            stream.number--;
+            earlier.number = measured;
+            earlier.found = std::make_shared<Findings>(one_thing(static_cast<float>(2 * measured)));
+            earlier.results.push_back(std::move(earlier.frame));
+            stream.step.learn(earlier);
+        }
+        FrameItem late = stream.item();
+        late.bypass = late.skipped = true;
+        const Lefts lefts = stream.finish(late);
+        if (number >= 15) {
+            ASSERT_EQ(lefts->size(), 1U) << number;
+            EXPECT_NEAR(lefts->front(), 2 * number, 2) << number;
+        }
+    }
+}
+
+TEST(FindingsStep, FindingsThatAreOlderThanTheLastOnesAreIgnored)
+{
+    Stream stream({});
+    FrameItem earlier = stream.item();
+    earlier.found = std::make_shared<Findings>(one_thing(10));
+    earlier.results.push_back(std::move(earlier.frame));
+    EXPECT_EQ(stream.pass(one_thing(50)), at({50}));
+    stream.step.learn(earlier);
+    FrameItem late = stream.item();
+    late.bypass = late.skipped = true;
+    EXPECT_EQ(stream.finish(late), at({50}));
+}
+
+TEST(FindingsStep, HiddenBoxesAreBlack)
+{
+    Stream stream({});
+    FrameItem item = stream.item({64, 48});
+    ASSERT_GE(av_frame_get_buffer(item.frame.get(), 0), 0);
+    for (int y = 0; y < 48; y++)
+        memset(item.frame->data[0] + y * item.frame->linesize[0], 200, 64);
+    Findings found;
+    found.hidden = {{10.6F, 4.2F, 20.1F, 8}, {12, 5, 14, 6}, {-5, 40, 3, 60}};
+    item.found = std::make_shared<Findings>(found);
+    stream.finish(item);
+    const auto black = [&](int x, int y) {
+        return stream.last->data[0][y * stream.last->linesize[0] + x] == 0;
+    };
+    for (int y = 0; y < 48; y++)
+        for (int x = 0; x < 64; x++)
+            ASSERT_EQ(black(x, y), (x >= 10 && x < 21 && y >= 4 && y < 8) || (x < 3 && y >= 40));
 }
 
 TEST(FindingsStep, BoxesOfAnEarlierFilterStayOrGo)

@@ -572,6 +572,35 @@ TEST(Stencils, PaintWhatIsMeantAlone)
         }
 }
 
+TEST(Stencils, BlackenARectangleAndWhatSharesItsSamples)
+{
+    constexpr int left = 3, top = 2, right = 9, bottom = 5;
+    for (AVPixelFormat format : all_formats()) {
+        SCOPED_TRACE(av_get_pix_fmt_name(format));
+        FramePointer frame = FramePool(format, odd).take(), whole = FramePool(format, odd).take();
+        FramePointer before = FramePool(format, odd).take();
+        fill_randomly(frame.get(), 5);
+        av_frame_copy(before.get(), frame.get());
+        blacken(left, top, right, bottom, frame.get());
+        fill_randomly(whole.get(), 6);
+        blacken(-7, -7, 1000, 1000, whole.get());
+        for (int c = 0; c < components(frame.get()); c++) {
+            const Component now(frame.get(), c), then(before.get(), c), all(whole.get(), c);
+            const int across = now.width < odd.width ? now.format.log2_chroma_w : 0;
+            const int down = now.height < odd.height ? now.format.log2_chroma_h : 0;
+            const double black = all.get(0, 0);
+            for (int y = 0; y < now.height; y++)
+                for (int x = 0; x < now.width; x++) {
+                    ASSERT_EQ(all.get(x, y), black);
+                    const bool is_inside = x >= left >> across && x <= (right - 1) >> across &&
+                                           y >= top >> down && y <= (bottom - 1) >> down;
+                    ASSERT_EQ(now.get(x, y), is_inside ? black : then.get(x, y))
+                        << c << " at " << x << ", " << y;
+                }
+        }
+    }
+}
+
 TEST(Stencils, CutOutWhatTheyMean)
 {
     const Stencil stencil = slanted_stencil();

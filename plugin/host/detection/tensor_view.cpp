@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 namespace dnn_torch
 {
@@ -42,7 +43,32 @@ bool has_too_many_values(const DnnTorchTensor &tensor, int picture_axis)
     return values > most_values;
 }
 
+// `left` is how many more values are looked at.
+bool has_no_number_from(const DnnTorchTensor &tensor, int axis, const char *data, int64_t &left)
+{
+    if (axis == tensor.rank) {
+        float value = 0;
+        std::memcpy(&value, data, sizeof value);
+        left--;
+        return !std::isfinite(value);
+    }
+    bool any = false;
+    for (int64_t i = 0; i < tensor.dims[axis] && left >= 0 && !any; i++)
+        any = has_no_number_from(tensor, axis + 1, data + i * tensor.strides[axis], left);
+    return any;
+}
+
 } // namespace
+
+bool has_no_number(std::span<const DnnTorchTensor> tensors)
+{
+    return std::any_of(tensors.begin(), tensors.end(), [](const DnnTorchTensor &tensor) {
+        if (tensor.type != DNN_TORCH_F32 || !tensor.data)
+            return false;
+        int64_t left = most_values;
+        return has_no_number_from(tensor, 0, static_cast<const char *>(tensor.data), left) || left < 0;
+    });
+}
 
 bool has_shape(const DnnTorchTensor &tensor, std::initializer_list<int64_t> extents)
 {

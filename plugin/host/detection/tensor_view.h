@@ -79,6 +79,10 @@ constexpr int64_t most_values = 64 << 20;
 // neither floats nor 64-bit integers, or has more than most_values for a picture.
 Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes);
 
+// Returns whether a float of the tensors is NaN or infinite, or may be because there are more than
+// most_values.
+bool has_no_number(std::span<const DnnTorchTensor> tensors);
+
 // Throws Error that the decoder was not made for these tensors.
 [[noreturn]] void refuse_tensors(const char *decoder, std::span<const DnnTorchTensor> tensors);
 

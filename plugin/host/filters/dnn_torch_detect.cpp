@@ -32,7 +32,7 @@ namespace
 
 // A group like those in options.h.
 struct DetectorSettings {
-    char *decoder, *classes, *size, *anchors;
+    char *decoder, *classes, *size, *anchors, *hide;
     float confidence, iou;
     int max_boxes, agnostic, fit, border;
     int model_type, cell_w, cell_h, nb_classes;
@@ -72,6 +72,8 @@ OptionTable picture_options(size_t offset)
                    field(offsetof(DetectorSettings, border)), 114, 0, 255),
         text_option("size", "size of the model's picture: WxH, N, or frame",
                     field(offsetof(DetectorSettings, size)), nullptr),
+        text_option("hide", "classes that are blackened, a|b; so are frames that the model missed",
+                    field(offsetof(DetectorSettings, hide)), nullptr),
     };
 }
 
@@ -169,7 +171,8 @@ DetectSettings request_of(const DetectorSettings &settings)
                               .border = static_cast<float>(settings.border) / 255,
                               .classes = settings.nb_classes,
                               .anchors = anchors_of(text_or_empty(settings.anchors)),
-                              .cells = {settings.cell_w, settings.cell_h}};
+                              .cells = {settings.cell_w, settings.cell_h},
+                              .hidden = parts_of(text_or_empty(settings.hide))};
     if (const std::string size = text_or_empty(settings.size); size == "frame")
         request.own_size = true;
     else if (!size.empty())
@@ -218,6 +221,14 @@ TaskMaker task_maker(const DetectShared &shared)
         .takes_tensors = true};
 }
 
+void hide_what_is_missed(DetectData &data)
+{
+    data.findings.common.settings.run.hides = 1;
+    if (data.findings.results.every > 1)
+        throw Error(AVERROR(EINVAL), "hide= hides what the model sees, and it would not see each "
+                                     "frame; leave every at 1");
+}
+
 int init_detect(AVFilterContext *ctx) noexcept
 {
     return guarded(ctx, [&] {
@@ -229,6 +240,8 @@ int init_detect(AVFilterContext *ctx) noexcept
             .parameters =
                 std::make_shared<TimedParameters<DetectParameters>>(parameters_of(data.detector)),
             .step = open_step(ctx)};
+        if (!shared.settings.hidden.empty())
+            hide_what_is_missed(data);
         data.instance = new DetectInstance{.parameters = shared.parameters};
         return open_filter(ctx, task_maker(shared), detect_table());
     });

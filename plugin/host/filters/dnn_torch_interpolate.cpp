@@ -54,7 +54,8 @@ OptionTable interpolator_model_options()
 
 const OptionTable interpolate_options = compose(
     {interpolator_model_options(), rate_options(),
-     without(run_options(offsetof(InterpolateData, common.settings.run)), {"strength"}),
+     without(run_options(offsetof(InterpolateData, common.settings.run)),
+             {"strength", "deadline", "late", "auto", "pass", "last", "drop", "hide", "every"}),
      backend_options(offsetof(InterpolateData, common.backend))},
     {"model", "fps", "factor", "duplicates", "anchor", "device", "async", "nireq", "batch_size",
      "workers", "threads", "precision", "optimize", "tune", "input", "output"});
@@ -77,6 +78,8 @@ int init_interpolate(AVFilterContext *ctx) noexcept
     return guarded(ctx, [&] {
         auto &data = *static_cast<InterpolateData *>(ctx->priv);
         data.common.settings.run.strength = 1;
+        data.common.settings.run.late = static_cast<int>(Late::automatic);
+        data.common.settings.run.every = 1;
         WantedRate wanted = wanted_rate(text_or_empty(data.fps), text_or_empty(data.factor));
         wanted.anchor = anchor_in(text_or_empty(data.anchor));
         wanted.bridges_duplicates = data.duplicates != 0;

@@ -159,8 +159,9 @@ int open_filter(AVFilterContext *ctx, TaskMaker task, const FilterTable &table)
     if (int ret = apply_backend_configs(&data, data.backend); ret < 0)
         return ret;
     resolve_threads(ctx, data.settings.run.threads);
+    const DeadlineSettings deadline = deadline_of(data.settings.run);
     const std::optional<AnyError> earlier = flush_parked_graphs(); // before files are opened again
-    data.filter = new ModelFilter(ctx, data.settings, std::move(task));
+    data.filter = new ModelFilter(ctx, data.settings, deadline, std::move(task));
     data.filter->open();
     if (earlier)
         data.filter->inherit(*earlier);

@@ -87,7 +87,7 @@ OptionTable findings_model_options()
 {
     const OptionTable groups[] = {
         without_picture_options(model_options(offsetof(FindingsData, common.settings.model))),
-        without(run_options(offsetof(FindingsData, common.settings.run)), {"strength"}),
+        without(run_options(offsetof(FindingsData, common.settings.run)), {"strength", "every"}),
         backend_options(offsetof(FindingsData, common.backend)),
     };
     OptionTable all;
@@ -105,6 +105,7 @@ int prepare_findings(AVFilterContext *ctx)
 {
     CommonData &data = common_data(ctx);
     data.settings.run.strength = 1; // findings cannot be mixed with the frame
+    data.settings.run.every = 1;    // FindingsStep skips frames
     return apply_backend_configs(&data, data.backend);
 }
 

@@ -30,7 +30,7 @@ int never_misread(int code)
 FrameLoop::FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log)
     : ctx_(ctx), settings_(settings), planner_(planner), log_(log), frame_(av_frame_alloc()),
       extra_(ctx), state_(!settings.async, programs_ignore_late_failures),
-      continuity_(settings.continuity)
+      deadlines_(settings.deadline), every_(settings.every), continuity_(settings.continuity)
 {
     if (!frame_)
         throw std::bad_alloc();
@@ -191,6 +191,8 @@ void FrameLoop::send_one()
         log_.add_excluded_frame();
     else
         log_.add_frame(result.arrival, result.job_seconds);
+    if (result.fate != Fate::ran)
+        log_.add_late(result.fate);
     state_.frame_sent();
     results_.pop_front();
 }
@@ -203,6 +205,7 @@ void FrameLoop::fail(const AnyError &error)
     early_.clear();
     waiting_.reset();
     rest_.reset();
+    spares_.clear();
     state_.fail();
 }
 

@@ -6,12 +6,15 @@
 #pragma once
 
 #include "continuity.h"
+#include "deadlines.h"
 #include "extra_inputs.h"
 #include "host/error.h"
 #include "host/libavfilter/gate.h"
 #include "host/tasks/duplicate_runs.h"
+#include "host/tasks/every_nth.h"
 #include "host/tasks/frame_gatherer.h"
 #include "host/workers/end_signals.h"
+#include "late_frames.h"
 #include "loop_state.h"
 #include "planner.h"
 #include "run_log.h"
@@ -36,6 +39,9 @@ public:
         std::chrono::seconds timeout; // for one job; 0 is no limit
         ContinuitySettings continuity = {};
         int64_t start_number = 0; // of the first frame, in a stream that this one is a part of
+        DeadlineSettings deadline = {};
+        int every = 1;      // the model gets every n-th frame, and the others the last result
+        bool hides = false; // a frame leaves black unless the model has seen it
     };
 
     // `ctx`, `planner` and `log` must outlive it.
@@ -114,6 +120,14 @@ private:
         Clock::time_point arrival;
         double job_seconds;
         bool excluded; // it bypassed the model, as the user wanted
+        Fate fate;
+    };
+
+    // How a result came about.
+    struct Origin {
+        double job_seconds = 0;
+        Fate fate = Fate::ran;
+        bool in_doubt = false; // the model may not have seen what is to be hidden
     };
 
     // frame_loop.cpp: turns, failures and the end.
@@ -165,7 +179,17 @@ private:
     bool collect();
     std::unique_ptr<FrameJob> take();
     void keep(std::unique_ptr<FrameJob> job);
-    void complete(FrameItem &item);
+    void keep_item(FrameItem &item, const FrameJob &job);
+    void queue(FrameItem &item, const Origin &origin);
+    bool complete(FrameItem &item);
+
+    // frame_loop_deadline.cpp: frames that leave without the model's result.
+    void promise(FrameJob &job);
+    bool collect_by_deadline();
+    Clock::time_point waits_until(const FrameItem &oldest) const;
+    void learn_late_results();
+    Fate fate_of(const FrameItem &item) const;
+    void replace(FrameItem item);
 
     AVFilterContext *ctx_;
     Settings settings_;
@@ -183,6 +207,10 @@ private:
     FrameGatherer gatherer_;
     std::unique_ptr<FrameJob> rest_; // of the job that was submitted last, not scheduled yet
     std::deque<Result> results_;
+    Deadlines deadlines_;
+    EveryNth every_;
+    LateFrames late_frames_;
+    std::deque<FrameItem> spares_; // with a deadline: references to the frames in the pool
     int64_t next_number_ = 0;
     int64_t latest_pts_ = AV_NOPTS_VALUE; // of the frames received
     int64_t last_pts_ = AV_NOPTS_VALUE;   // of the last frame sent

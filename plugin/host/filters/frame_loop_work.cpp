@@ -3,6 +3,7 @@
 
 // Gives frames to the workers and takes results from them.
 #include "frame_loop.h"
+#include "host/findings/findings.h"
 #include "host/tasks/sample_gathering.h"
 #include "host/tasks/task_worker.h"
 #include "host/workers/worker_places.h"
@@ -73,6 +74,12 @@ Error timeout_error(std::chrono::seconds timeout)
 bool is_excluded(const FrameItem &item)
 {
     return item.bypass && !item.skipped;
+}
+
+// Returns 0 if it is not known.
+double rate_of(const FrameShape &input)
+{
+    return input.frame_rate.num > 0 && input.frame_rate.den > 0 ? av_q2d(input.frame_rate) : 0;
 }
 
 bool is_mixed(float strength)
@@ -148,6 +155,7 @@ void FrameLoop::take_frame()
                       .number = next_number_,
                       .seed = settings_.start_number + next_number_};
     next_number_++;
+    deadlines_.came(item.arrival, seconds);
     if (extra_.empty())
         return accept(std::move(item));
     waiting_ = std::move(item);
@@ -179,6 +187,8 @@ void FrameLoop::accept(FrameItem item)
 
 void FrameLoop::set_strength(float strength)
 {
+    if (settings_.hides && is_mixed(strength))
+        throw Error(AVERROR(EINVAL), hides_nothing_mixed);
     if (work_ && !work_->plan->mixes && is_mixed(strength))
         throw Error(AVERROR(EINVAL), cannot_mix);
     if (!work_ && !strength_at_first_)
@@ -209,6 +219,8 @@ void FrameLoop::add(FrameItem item)
         return;
     }
     if (!item.bypass)
+        item.bypass = item.skipped = item.reuses = every_.skips(item);
+    if (!item.bypass)
         item.bypass = item.skipped = work_->task->skips(item);
     find_start(item);
     if (!work_->plan->bridges_duplicates)
@@ -238,8 +250,8 @@ void FrameLoop::find_start(FrameItem &item)
     const TaskPlan &plan = *work_->plan;
     if (!plan.in_order && plan.window == Window{} && plan.segments == Segments{})
         return;
-    const char *why =
-        continuity_.look_at(item.frame.get(), input_.time_base, item.bypass && plan.in_order);
+    const char *why = continuity_.look_at(item.frame.get(), input_.time_base,
+                                          item.bypass && !item.reuses && plan.in_order);
     item.starts_anew = why != nullptr;
     item.is_cut = continuity_.was_cut();
     if (why)
@@ -250,6 +262,7 @@ void FrameLoop::find_start(FrameItem &item)
 void FrameLoop::add_as_new(FrameItem item)
 {
     item.arrival = Clock::now();
+    deadlines_.came(item.arrival, seconds_of(item.frame->pts, input_.time_base));
     add(std::move(item));
 }
 
@@ -281,6 +294,8 @@ void FrameLoop::submit_ready()
         if (!job)
             return;
         rest_ = work_->task->schedule(*job);
+        if (deadlines_.any())
+            promise(*job);
         pool_->submit(std::move(job));
     }
 }
@@ -364,6 +379,11 @@ void FrameLoop::take_over()
 // If the number of workers stays, they switch to another plan with the first job that has it.
 void FrameLoop::continue_with(Work work)
 {
+    if (deadlines_.any() && settings_.async)
+        work.budget.in_flight =
+            std::max(work.budget.in_flight, deadlines_.most_frames(rate_of(input_)));
+    late_frames_.follow(*work.plan, work.task->reuse(),
+                        settings_.deadline.late == Late::last || settings_.every > 1);
     if (pool_ && work.budget.workers == work_->budget.workers) {
         pool_->set_capacity(work.budget.in_flight);
     } else {
@@ -387,6 +407,8 @@ void FrameLoop::continue_with(Work work)
 // Returns whether any job came out.
 bool FrameLoop::collect()
 {
+    if (deadlines_.any())
+        return collect_by_deadline();
     bool any = false;
     while (state_.job_is_due(load()))
         if (std::unique_ptr<FrameJob> done = take()) {
@@ -412,17 +434,50 @@ std::unique_ptr<FrameJob> FrameLoop::take()
     }
 }
 
-// The frame goes out even if it cannot be completed.
-void FrameLoop::complete(FrameItem &item)
+// The frame goes out even if it cannot be completed.  Returns whether it was.
+bool FrameLoop::complete(FrameItem &item)
 try {
     if (!failure_)
         work_->task->complete(item);
+    return !failure_;
 } catch (const AnyError &error) {
     fail(error);
+    return false;
+}
+
+// A frame that cannot be hidden does not go out.
+void FrameLoop::queue(FrameItem &item, const Origin &origin)
+{
+    const bool is_complete = complete(item);
+    const bool hides = settings_.hides && (origin.in_doubt || !is_complete);
+    const Fate fate = hides ? Fate::hidden : origin.fate;
+    const bool has_age = late_frames_.has_earlier() && !hides && (item.skipped || !item.bypass);
+    const int64_t age = has_age ? late_frames_.age_of(item) : -1;
+    if (item.skipped && age >= 0)
+        log_.add_age(age);
+    if (fate == Fate::dropped)
+        log_.add_late(fate);
+    for (FramePointer &frame : item.results) {
+        if (hides)
+            hide_frame(*frame);
+        if (deadlines_.any() || settings_.every > 1)
+            mark_frame(*frame, fate, age);
+        results_.push_back({.frame = std::move(frame),
+                            .arrival = item.arrival,
+                            .job_seconds = origin.job_seconds,
+                            .excluded = is_excluded(item) && fate == Fate::ran,
+                            .fate = fate});
+    }
 }
 
 void FrameLoop::keep(std::unique_ptr<FrameJob> job)
 {
+    if (!spares_.empty())
+        spares_.pop_front();
+    if (job->not_begun) {
+        deadlines_.was_not_begun();
+        return replace(std::move(job->items.front()));
+    }
     const double began = thread_seconds();
     std::erase_if(job->items, [](const FrameItem &item) { return item.seen_only; });
     const auto excluded =
@@ -431,20 +486,31 @@ void FrameLoop::keep(std::unique_ptr<FrameJob> job)
         });
     log_.add_job(*job, static_cast<size_t>(excluded));
     log_.report_notice(*work_->task->model());
-    for (FrameItem &item : job->items) {
-        complete(item);
-        for (FramePointer &frame : item.results)
-            results_.push_back({.frame = std::move(frame),
-                                .arrival = item.arrival,
-                                .job_seconds = job->stages.sum(),
-                                .excluded = is_excluded(item)});
-    }
+    for (FrameItem &item : job->items)
+        keep_item(item, *job);
     if (!failure_ && exceeds(thread_seconds() - began, settings_.timeout))
         fail(timeout_error(settings_.timeout));
     bool is_of_old_plan = job->plan != work_->plan;
     job.reset();
     if (is_of_old_plan)
         pool_->release_unused();
+}
+
+void FrameLoop::keep_item(FrameItem &item, const FrameJob &job)
+try {
+    if (item.reuses)
+        return replace(std::move(item));
+    if (job.passed)
+        late_frames_.forget();
+    else if (!item.bypass)
+        late_frames_.keep(item);
+    if (!item.bypass)
+        deadlines_.ran(job.stages.sum());
+    queue(item, {.job_seconds = job.stages.sum(),
+                 .in_doubt = item.bypass || job.passed || job.saw_nan ||
+                             (item.found && item.found->in_doubt)});
+} catch (const AnyError &error) {
+    fail(error);
 }
 
 } // namespace dnn_torch

@@ -38,8 +38,7 @@ bool LoopState::has_room(const Load &load) const
 // At the input's end, all failures must come before the first result, if later ones are ignored.
 bool LoopState::has_room_for_rest(const Load &load) const
 {
-    const bool now_or_never = phase_ == Phase::draining && ignores_late_failures_;
-    return !failing() && (takes_jobs(load) || (now_or_never && !load.pool_failed));
+    return !failing() && (takes_jobs(load) || (collects_all() && !load.pool_failed));
 }
 
 bool LoopState::may_change(const Load &load) const
@@ -55,11 +54,9 @@ bool LoopState::job_is_due(const Load &load) const
         return false;
     if (load.oldest_is_due)
         return true;
-    bool draining = phase_ == Phase::draining;
-    bool wait = draining || phase_ == Phase::changing || load.jobs >= load.most_jobs ||
-                one_at_a_time_ || load.pool_failed;
-    bool all = draining && ignores_late_failures_;
-    return wait && load.jobs != 0 && (all || load.results == 0);
+    bool wait = phase_ == Phase::draining || phase_ == Phase::changing ||
+                load.jobs >= load.most_jobs || one_at_a_time_ || load.pool_failed;
+    return wait && load.jobs != 0 && (collects_all() || load.results == 0);
 }
 
 // One result goes out in a turn, as from a filter that outputs one frame for each.  Downstream
@@ -71,8 +68,7 @@ bool LoopState::sends(const Load &load) const
 
 bool LoopState::fails_now_or_never(const Load &load) const
 {
-    return phase_ == Phase::draining && ignores_late_failures_ && load.jobs == 0 &&
-           load.others == 0 && load.results != 0;
+    return collects_all() && load.jobs == 0 && load.others == 0 && load.results != 0;
 }
 
 bool LoopState::is_drained(const Load &load) const

@@ -75,6 +75,9 @@ public:
     // Whether to take the oldest job, and to wait for it.
     bool job_is_due(const Load &load) const;
 
+    // Whether all jobs must come in before a result goes out: a failure after that is ignored.
+    bool collects_all() const { return phase_ == Phase::draining && ignores_late_failures_; }
+
     // Whether one more result goes out in this turn.
     bool sends(const Load &load) const;
 

@@ -20,14 +20,17 @@ namespace dnn_torch
 namespace
 {
 
-FrameLoop::Settings settings_of(const FilterSettings &settings)
+FrameLoop::Settings settings_of(const FilterSettings &settings, const DeadlineSettings &deadline)
 {
     auto timeout = std::chrono::microseconds(settings.model.timeout);
     return {.async = settings.run.async != 0,
             .strength = settings.run.strength,
             .timeout = std::chrono::ceil<std::chrono::seconds>(timeout),
             .continuity = continuity_of(settings.run),
-            .start_number = settings.run.start_number};
+            .start_number = settings.run.start_number,
+            .deadline = deadline,
+            .every = settings.run.every,
+            .hides = settings.run.hides != 0};
 }
 
 // The words of `list` are separated by ", ".
@@ -39,9 +42,11 @@ bool is_in_list(const std::string &word, const std::string &list)
 
 } // namespace
 
-ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
+ModelFilter::ModelFilter(AVFilterContext *ctx, const FilterSettings &settings,
+                         const DeadlineSettings &deadline, TaskMaker task)
     : ctx_(ctx), settings_(settings), files_(ctx), log_(ctx, settings),
-      opener_(ctx, settings, std::move(task)), loop_(ctx, settings_of(settings), opener_, log_),
+      opener_(ctx, settings, std::move(task)),
+      loop_(ctx, settings_of(settings, deadline), opener_, log_),
       change_(request_of(settings.model), settings.model.watch != 0)
 {
 }

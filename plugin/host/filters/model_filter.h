@@ -25,7 +25,8 @@ class ModelFilter
 {
 public:
     // `ctx` and `settings` must outlive the filter.
-    ModelFilter(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task);
+    ModelFilter(AVFilterContext *ctx, const FilterSettings &settings,
+                const DeadlineSettings &deadline, TaskMaker task);
 
     ~ModelFilter();
 

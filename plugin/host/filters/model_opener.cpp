@@ -49,6 +49,17 @@ void check_pads(const std::vector<ExtraPad> &wanted, const FrameShape &input)
                                wanted[i].name, "'"));
 }
 
+// Other inputs and later frames come whenever they come.
+void check_deadline(const TaskPlan &plan)
+{
+    if (plan.window.after != 0 || plan.segments.length != 0 || !plan.input.extra.empty())
+        throw Error(AVERROR(EINVAL),
+                    concat("deadline= cannot be kept: the model gets ",
+                           plan.input.extra.empty() ? "later frames" : "another video",
+                           " with each frame, and the filter has to wait for that; leave deadline "
+                           "away, or take another model"));
+}
+
 std::string describe(const EngineChoice &choice, const Model &model)
 {
     RunningEngine engine = running_engine(choice, model);
@@ -108,6 +119,8 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
         made.notes.emplace_back(
             "no frame for the calibration of int8 gives the model an input; it is calibrated with "
             "generated pictures");
+    if (run.has_deadline)
+        check_deadline(*made.plan);
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;
@@ -118,6 +131,7 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
         made.notes.push_back(concat("the model's runs wait for one another: one worker does them, "
                                     "not ",
                                     run.cores.workers));
+    made.plan->hides = run.hides;
     made.plan->passes_crashed = run.restarts != 0;
     return {.task = with,
             .plan = std::move(made.plan),

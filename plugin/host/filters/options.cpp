@@ -62,6 +62,8 @@ RunRequest request_of(const RunSettings &settings)
                       .async = settings.async != 0},
             .batch_size = static_cast<size_t>(settings.batch_size),
             .tuning_seconds = static_cast<double>(settings.tune) / AV_TIME_BASE,
+            .has_deadline = settings.deadline != 0,
+            .hides = settings.hides != 0,
             .restarts = restarts_from(text_or_empty(settings.on_crash))};
 }
 
@@ -70,6 +72,28 @@ ContinuitySettings continuity_of(const RunSettings &settings)
     return {.cut_limit = cut_limit_from(text_or_empty(settings.cuts)),
             .jump = static_cast<double>(settings.jump),
             .gaps_count = settings.gaps != 0};
+}
+
+DeadlineSettings deadline_of(RunSettings &settings)
+{
+    const auto refuse = [](const char *why) { throw Error(AVERROR(EINVAL), why); };
+    auto late = static_cast<Late>(settings.late);
+    settings.hides |= late == Late::hide;
+    if (settings.deadline == 0 && late != Late::automatic && late != Late::hide)
+        refuse("late= says what becomes of a frame after its deadline; give deadline=, too");
+    if (settings.deadline != 0 && settings.batch_size > 1)
+        refuse("a frame would wait for others of its batch, which may come after its deadline; "
+               "leave batch_size at 1, or deadline away");
+    if (settings.hides && (late == Late::pass || late == Late::last))
+        refuse("hide= hides frames that are late, too; leave late away, or say late=drop");
+    if (settings.hides && settings.strength > 0 && settings.strength < 1)
+        refuse(hides_nothing_mixed);
+    if (settings.hides && settings.every > 1)
+        refuse("what is to be hidden may move in frames that the model does not see; leave every "
+               "at 1");
+    if (late == Late::automatic)
+        late = settings.hides ? Late::hide : Late::pass;
+    return {.limit = std::chrono::microseconds(settings.deadline), .late = late};
 }
 
 OptionTable model_options(size_t offset)
@@ -134,6 +158,22 @@ OptionTable run_options(size_t offset)
                      field(offsetof(RunSettings, jump)), 10, 0, 1e6),
         bool_option("gaps", "states begin anew after frames that bypassed the model",
                     field(offsetof(RunSettings, gaps)), true),
+        duration_option("deadline",
+                        "time after which a frame leaves with or without its result (0: none)",
+                        field(offsetof(RunSettings, deadline)), 0, 3.6e9),
+        with_unit(int_option("late", "what becomes of a frame that is late",
+                             field(offsetof(RunSettings, late)), static_cast<int>(Late::automatic),
+                             static_cast<int>(Late::automatic), static_cast<int>(Late::hide)),
+                  "late"),
+        named_value("auto", "hide if something is to be hidden, or else pass", Late::automatic,
+                    "late"),
+        named_value("pass", "it leaves as it came", Late::pass, "late"),
+        named_value("last", "it gets the result of an earlier frame", Late::last, "late"),
+        named_value("drop", "it is dropped", Late::drop, "late"),
+        named_value("hide", "it leaves black, as any frame that the model has not seen", Late::hide,
+                    "late"),
+        int_option("every", "the model gets every Nth frame; the others get its result",
+                   field(offsetof(RunSettings, every)), 1, 1, 1000000),
         number_option("start_number", "the first frame's number, which seeds random numbers",
                       AV_OPT_TYPE_INT64, field(offsetof(RunSettings, start_number)), 0, 0, 1e15),
     };

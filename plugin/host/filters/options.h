@@ -5,6 +5,7 @@
 #pragma once
 
 #include "continuity.h"
+#include "deadlines.h"
 #include "host/model/model_request.h"
 #include "host/workers/core_budget.h"
 
@@ -41,6 +42,10 @@ struct RunSettings {
     float jump;
     int gaps;
     int64_t start_number;
+    int64_t deadline; // microseconds
+    int late;         // a Late
+    int every;
+    int hides; // no option: a frame leaves black unless the model has seen it
 };
 
 // Options for compatibility with command lines of dnn_processing.
@@ -61,11 +66,16 @@ ModelRequest request_of(const ModelSettings &settings);
 // Where the stream starts anew.  Throws Error if cuts is invalid.
 ContinuitySettings continuity_of(const RunSettings &settings);
 
+// When frames have to leave.  Sets `hides` if late=hide says so.  Throws Error if the settings
+// contradict each other.
+DeadlineSettings deadline_of(RunSettings &settings);
+
 // The run settings as a value that any thread may read.
 struct RunRequest {
     CoreRequest cores;
     size_t batch_size = 1;
     double tuning_seconds = 0;
+    bool has_deadline = false, hides = false;
     int restarts = 0; // of the model's process; above 0, frames that crash it pass unchanged
 };
 

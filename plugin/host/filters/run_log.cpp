@@ -112,6 +112,7 @@ void RunLog::report_work(const Work &work, const AnyPool &pool)
     if (!statistics_)
         statistics_.emplace(pool.workers());
     statistics_->use_workers(pool.workers());
+    statistics_->set_deadline(static_cast<double>(settings_.run.deadline) / AV_TIME_BASE);
 
     if (!work.warning.empty())
         warn(work.warning.c_str());

@@ -68,6 +68,8 @@ public:
     void add_job(const FrameJob &job, size_t excluded);
     void add_frame(Clock::time_point arrival, double job_seconds);
     void add_excluded_frame();
+    void add_late(Fate fate) { statistics_->add_late(fate); }
+    void add_age(int64_t frames) { statistics_->add_age(frames); }
 
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command, const char *state,

@@ -79,10 +79,43 @@ Findings CarriedFindings::found(Findings found, Size size)
     if (size != size_)
         tracker_.reset();
     size_ = size;
-    if (tracks_)
-        number(found.things);
-    last_ = std::move(found);
+    keep(std::move(found));
     return last_;
+}
+
+void CarriedFindings::keep(Findings found)
+{
+    if (tracks_) {
+        number(found.things);
+        measured_ = tracker_;
+    }
+    since_ = 0;
+    last_ = std::move(found);
+}
+
+// The tracker goes back to the last measured frame, and from there to the earlier frame and to now.
+void CarriedFindings::found_late(Findings found, Size size, int64_t frames_ago)
+{
+    const int64_t before = since_ - frames_ago - 1;
+    if (before < 0)
+        return;
+    if (size != size_)
+        measured_.reset();
+    size_ = size;
+    if (tracks_) {
+        tracker_ = measured_;
+        predict(before);
+    }
+    keep(std::move(found));
+    if (tracks_)
+        predict(frames_ago);
+    since_ = frames_ago;
+}
+
+void CarriedFindings::predict(int64_t frames)
+{
+    for (; frames > 0; frames--)
+        tracker_.predict();
 }
 
 Findings CarriedFindings::carry(Size size)
@@ -92,6 +125,7 @@ Findings CarriedFindings::carry(Size size)
         tracker_.reset();
     }
     size_ = size;
+    since_++;
     Findings now = last_;
     if (tracks_) {
         tracker_.predict();
@@ -140,6 +174,7 @@ void CarriedFindings::forget()
 
 void CarriedFindings::pass()
 {
+    since_++;
     tracker_.predict();
 }
 

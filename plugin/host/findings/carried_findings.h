@@ -8,6 +8,8 @@
 #include "host/detection/tracker.h"
 #include "host/size.h"
 
+#include <cstdint>
+
 namespace dnn_torch
 {
 
@@ -20,6 +22,9 @@ public:
 
     // Takes the model's findings in a frame of that size, and numbers the objects.
     Findings found(Findings found, Size size);
+    // Takes the model's findings in an earlier frame, so many frames before the last one of these
+    // calls.  Ignores them if there are later ones.
+    void found_late(Findings found, Size size, int64_t frames_ago);
     // Returns the findings for a frame of that size that the model did not get.
     Findings carry(Size size);
     // For a frame that the model did not get, with objects that other filters found: gives the
@@ -31,12 +36,15 @@ public:
     void pass();
 
 private:
+    void keep(Findings found);
+    void predict(int64_t frames);
     void number(std::vector<Finding> &things);
     void move(std::vector<Finding> &things) const;
 
     bool tracks_;
-    Tracker tracker_;
-    Findings last_; // positions are those of the frame that the model got
+    Tracker tracker_, measured_; // now, and when last_ was found
+    int64_t since_ = 0;          // frames since then
+    Findings last_;              // positions are those of the frame that the model got
     Size size_ = {};
 };
 

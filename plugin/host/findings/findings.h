@@ -37,6 +37,8 @@ struct Finding {
 struct Findings {
     std::vector<Finding> things = {};
     std::vector<LabelScore> classes = {}; // of the whole frame
+    std::vector<Box> hidden = {};         // what is blackened in the frame
+    bool in_doubt = false;                // something to hide may not be among them
 };
 
 // Identifies a frame.

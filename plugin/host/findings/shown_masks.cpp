@@ -94,14 +94,14 @@ void move_into(Stencil &all, Stencil &one)
         }
 }
 
-void make_writable(AVFrame &frame)
+} // namespace
+
+void make_frame_writable(AVFrame &frame)
 {
     NoFork no_fork;
     if (int ret = av_frame_make_writable(&frame); ret < 0)
-        throw Error(ret, "a frame cannot be copied to show masks in it");
+        throw Error(ret, "a frame cannot be copied to draw in it");
 }
-
-} // namespace
 
 void show_masks(const Findings &found, ShownMasks how, AVFrame &frame)
 {
@@ -111,7 +111,7 @@ void show_masks(const Findings &found, ShownMasks how, AVFrame &frame)
     if (how == ShownMasks::overlay &&
         std::none_of(found.things.begin(), found.things.end(), has_mask))
         return;
-    make_writable(frame);
+    make_frame_writable(frame);
     const Size size = {frame.width, frame.height};
     Stencil all = empty_stencil(size);
     // The most confident come first.  One at a time: each stencil may be as large as the frame.

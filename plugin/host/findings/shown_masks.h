@@ -19,6 +19,9 @@ enum class ShownMasks {
     alpha,   // everything but the objects becomes transparent
 };
 
+// Copies the frame if others refer to its picture.  Throws Error.
+void make_frame_writable(AVFrame &frame);
+
 // Draws the masks into the frame, which becomes writable.  Throws Error or std::bad_alloc.
 void show_masks(const Findings &found, ShownMasks how, AVFrame &frame);
 

@@ -144,6 +144,26 @@ void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame
                         {frame->width, frame->height});
 }
 
+void blacken(int left, int top, int right, int bottom, AVFrame *frame)
+{
+    const AVPixFmtDescriptor &format = descriptor(frame);
+    const std::array<float, 3> black = components_of({0, 0, 0}, frame);
+    for (int number = 0; number < format.nb_components; number++) {
+        const bool is_alpha = has_alpha(format) && number == format.nb_components - 1;
+        const float value = is_alpha ? 1 : black[static_cast<size_t>(number)];
+        const Plane plane(frame, number);
+        const int first = std::max(left, 0) >> plane.across;
+        const int end = -(-std::min(right, frame->width) >> plane.across);
+        const int end_row = -(-std::min(bottom, frame->height) >> plane.down);
+        plane.with_sample([&](auto sample) {
+            plane.write(value, sample);
+            for (int y = std::max(top, 0) >> plane.down; y < end_row; y++)
+                for (int x = first; x < end; x++)
+                    plane.at<decltype(sample)>(x, y) = sample;
+        });
+    }
+}
+
 void cut_out(const Stencil &stencil, AVFrame *frame)
 {
     const Plane alpha(frame, descriptor(frame).nb_components - 1);

@@ -3,6 +3,7 @@
 #include "class_map_task.h"
 
 #include "frame_numbers.h"
+#include "host/detection/tensor_view.h"
 #include "host/error.h"
 #include "host/frames/frame_converter.h"
 #include "host/frames/frame_feeder.h"
@@ -101,6 +102,7 @@ void ClassMapSession::run(FrameJob &job)
         tensors = run_tensors(session_, input, facts, numbers_for(job, plan_));
     }
     job.add_run(session_);
+    job.saw_nan |= plan_.hides && has_no_number(tensors);
     Stopwatch watch(job.stages.convert_out);
     int index = 0;
     for (FrameItem &item : job.items)

@@ -49,6 +49,10 @@ public:
     const AVPixelFormat *formats() const override;
     const AVPixelFormat *result_formats() const override;
     ResultShape output_for(const FrameShape &input) override;
+    Reuse reuse() const override
+    {
+        return contract_.as == As::alpha ? Reuse::alpha : Reuse::picture;
+    }
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 
 private:

@@ -3,6 +3,7 @@
 #include "detect_session.h"
 
 #include "frame_numbers.h"
+#include "host/detection/tensor_view.h"
 #include "host/findings/findings.h"
 #include "host/model/label_lists.h"
 #include "host/model/picture_tensors.h"
@@ -134,12 +135,25 @@ void DetectSession::follow(int64_t frame)
     current_ = {.parameters = std::move(parameters), .wanted = std::move(wanted)};
 }
 
+// Before suppression, which drops boxes that may reach further than those it keeps.
+void DetectSession::hide(std::span<const DnnTorchTensor> tensors, Findings &findings) const
+{
+    findings.in_doubt = has_no_number(tensors);
+    for (Detection each : found_)
+        if (plan_.hidden->has(each.label) &&
+            bring_into_frame(plan_.placement, plan_.input.size, each))
+            findings.hidden.push_back(each.box);
+}
+
 std::shared_ptr<Findings> DetectSession::findings_in(std::span<const DnnTorchTensor> tensors,
                                                      int index)
 {
     const DetectParameters &parameters = *current_->parameters;
+    auto findings = std::make_shared<Findings>();
     found_.clear();
     plan_.decoder->decode(tensors, index, {.confidence = parameters.confidence}, found_);
+    if (plan_.hidden)
+        hide(tensors, *findings);
     std::erase_if(found_, [&](const Detection &each) { return !current_->wanted.has(each.label); });
     SuppressionParameters suppression = parameters.suppression;
     if (!plan_.decoder->needs_suppression())
@@ -148,7 +162,6 @@ std::shared_ptr<Findings> DetectSession::findings_in(std::span<const DnnTorchTen
     plan_.decoder->add_key_points(tensors, index, found_);
     if (plan_.with_masks)
         plan_.decoder->add_masks(tensors, index, found_);
-    auto findings = std::make_shared<Findings>();
     for (Detection &each : found_)
         if (bring_into_frame(plan_.placement, plan_.input.size, each)) {
             std::string label = label_of(plan_.names.labels, each.label);

@@ -44,6 +44,7 @@ private:
     std::span<const DnnTorchTensor> run_model(FrameJob &job, const Images &input);
     void find(FrameJob &job, std::span<const DnnTorchTensor> tensors);
     std::shared_ptr<Findings> findings_in(std::span<const DnnTorchTensor> tensors, int index);
+    void hide(std::span<const DnnTorchTensor> tensors, Findings &findings) const;
     void follow(int64_t frame);
 
     const DetectPlan &plan_;

@@ -70,6 +70,7 @@ TaskFindings DetectTask::examine()
     if (shared_.step->masks() != ShownMasks::none && !decoder->has_masks())
         throw Error(AVERROR(EINVAL), concat("the model makes no masks (", decoder_,
                                             " decodes boxes); leave masks away"));
+    check_classes(shared_.settings.hidden, names_);
     check(*shared_.parameters->latest());
     std::string warning = warning_of_labels();
     if (const std::string of_anchors = warning_of_anchors(*decoder); !of_anchors.empty())
@@ -143,6 +144,8 @@ NewPlan DetectTask::plan(const FrameShape &input, const PlanParameters &paramete
         place(input.size, model_input.size, model_input.placing, chroma_unit(input.format));
     plan->channels = probe_.channels();
     plan->border = shared_.settings.border;
+    if (!shared_.settings.hidden.empty())
+        plan->hidden.emplace(shared_.settings.hidden, names_);
     plan->with_masks = shared_.step->masks() != ShownMasks::none;
     // By now a run has shown the types of the model's tensors.
     Contract numbers = contract_;

@@ -12,6 +12,7 @@
 #include "timed_parameters.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ struct DetectPlan : TaskPlan {
     Size picture = {0, 0};
     int channels = 3;
     float border = 0;
-    bool with_masks = false;  // decode masks, not only boxes
-    bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
+    std::optional<WantedClasses> hidden; // what is blackened
+    bool with_masks = false;             // decode masks, not only boxes
+    bool interleaved = false;            // the model is fastest with interleaved channels (NHWC)
 };
 
 class DetectTask : public FindingsTask<DetectShared>

@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "findings_step.h"
 
+#include "every_nth.h"
 #include "host/error.h"
 #include "host/findings/carried_findings.h"
 #include "host/findings/metadata.h"
 #include "host/findings/records.h"
 #include "host/findings/side_data.h"
+#include "host/frames/stencil.h"
+#include "host/workers/fork_gate.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -21,33 +26,6 @@ Size size_of(const AVFrame &frame)
     return {frame.width, frame.height};
 }
 
-// Selects the frames that the model gets.
-class EveryNth
-{
-public:
-    explicit EveryNth(int every) : every_(every) {}
-
-    // Classes of whole frames cannot be carried over to boxes, nor the other way round, so the
-    // count restarts when boxes appear or disappear.
-    bool skips(const FrameItem &item)
-    {
-        const Size size = size_of(*item.frame);
-        const bool has_boxes = has_box_data(*item.frame);
-        if (item.number != next_number_ || size != size_ || has_boxes != had_boxes_)
-            position_ = 0;
-        next_number_ = item.number + 1;
-        size_ = size;
-        had_boxes_ = has_boxes;
-        return position_++ % every_ != 0;
-    }
-
-private:
-    int64_t every_, position_ = 0;
-    int64_t next_number_ = 0;
-    Size size_ = {};
-    bool had_boxes_ = false;
-};
-
 std::string label_for(const Finding &finding, Tracking track)
 {
     const bool has_number = track == Tracking::label && finding.track != 0;
@@ -58,6 +36,28 @@ std::string label_for(const Finding &finding, Tracking track)
 bool assigns_tracks(const FindingsSettings &settings)
 {
     return settings.track != Tracking::off && settings.earlier != EarlierBoxes::refined;
+}
+
+bool is_inside(const Box &box, const Box &other)
+{
+    return box.left >= other.left && box.top >= other.top && box.right <= other.right &&
+           box.bottom <= other.bottom;
+}
+
+// The largest come first, which contain many others.
+void blacken_boxes(std::vector<Box> boxes, AVFrame &frame)
+{
+    if (boxes.empty())
+        return;
+    make_frame_writable(frame);
+    std::sort(boxes.begin(), boxes.end(),
+              [](const Box &one, const Box &other) { return one.area() > other.area(); });
+    for (auto box = boxes.begin(); box != boxes.end(); box++)
+        if (std::none_of(boxes.begin(), box,
+                         [&](const Box &each) { return is_inside(*box, each); }))
+            blacken(static_cast<int>(std::floor(box->left)), static_cast<int>(std::floor(box->top)),
+                    static_cast<int>(std::ceil(box->right)),
+                    static_cast<int>(std::ceil(box->bottom)), &frame);
 }
 
 std::string joined_sources(const std::string &earlier, const std::string &own)
@@ -86,6 +86,7 @@ struct FindingsStep::State {
     const FindingsSettings settings;
     EveryNth every_nth;
     CarriedFindings carried;
+    int64_t latest = -1; // the number of the last frame that was completed
     std::unique_ptr<FindingsSink> records;
 };
 
@@ -171,13 +172,15 @@ bool FindingsStep::skips(const FrameItem &item)
 
 void FindingsStep::complete(FrameItem &item, AVRational time_base)
 {
+    state_->latest = item.number;
     if (item.results.empty())
-        return;
+        return state_->carried.pass();
     AVFrame &frame = *item.results.front();
     if (item.bypass && !item.skipped)
         return state_->carried.pass();
     Findings found = state_->findings_for(item, frame);
     show_masks(found, state_->settings.masks, frame);
+    blacken_boxes(found.hidden, frame);
     std::vector<LabelScore> classes = frame_classes_in(frame);
     state_->write(frame, found);
     // Records have the same classes as metadata, including those of earlier classifiers.
@@ -186,6 +189,13 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
     state_->record(
         {.number = item.number, .pts = frame.pts, .time_base = time_base, .size = size_of(frame)},
         found);
+}
+
+void FindingsStep::learn(const FrameItem &earlier)
+{
+    if (earlier.found && !earlier.results.empty())
+        state_->carried.found_late(*earlier.found, size_of(*earlier.results.front()),
+                                   state_->latest - earlier.number);
 }
 
 void FindingsStep::end()

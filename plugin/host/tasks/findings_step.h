@@ -65,6 +65,9 @@ public:
     // unchanged.  Throws Error.
     void complete(FrameItem &item, AVRational time_base);
 
+    // As Task::learn().
+    void learn(const FrameItem &earlier);
+
     // As Task::end().  Throws Error.
     void end();
 
@@ -91,7 +94,9 @@ public:
         shared_.parameters->end(item.number);
         shared_.step->complete(item, time_base_);
     }
+    void learn(const FrameItem &earlier) override { shared_.step->learn(earlier); }
     void end() override { shared_.step->end(); }
+    Reuse reuse() const override { return Reuse::findings; }
     void close_records() override { shared_.step->close_records(); }
 
 protected:

@@ -118,7 +118,8 @@ void FrameGatherer::put_first_into_batch(const Successor &after_all)
                       .starts_anew = received.starts_anew,
                       .is_cut = received.is_cut,
                       .successor = successor_of_first(after_all),
-                      .skipped = received.skipped};
+                      .skipped = received.skipped,
+                      .reuses = received.reuses};
     give_neighbours(item, plan->window);
     first_++;
     drop_unreachable(plan->window);
@@ -138,7 +139,8 @@ void FrameGatherer::put_first_into_batch(const Successor &after_all)
 bool FrameGatherer::follows_batch(const FrameItem &item, const TaskPlan &plan) const
 {
     const bool begins = item.starts_anew && (plan.in_order || plan.segments.length != 0);
-    return batch_->plan.get() == &plan && batch_->items.back().bypass == item.bypass && !begins;
+    return batch_->plan.get() == &plan && batch_->items.back().bypass == item.bypass &&
+           batch_->items.back().reuses == item.reuses && !begins;
 }
 
 void FrameGatherer::begin_next_segment()

@@ -101,6 +101,10 @@ public:
     std::vector<AVPixelFormat> results_of(AVPixelFormat format) const override;
     std::vector<ExtraPad> extra_pads() const override;
     ResultShape output_for(const FrameShape &input) override;
+    Reuse reuse() const override
+    {
+        return contract_.as == As::alpha ? Reuse::alpha : Reuse::picture;
+    }
     NewPlan plan(const FrameShape &input, const PlanParameters &parameters) override;
 
 private:

@@ -119,6 +119,7 @@ struct FrameItem {
     std::vector<FramePointer> results = {};
     bool seen_only = false; // the model sees the frame, and its result comes from another job
     bool skipped = false;   // the frame bypasses the model because the task skips it
+    bool reuses = false;    // and the loop makes its result of an earlier one
     // What the model found in the frame.  Null if the model did not get it, and for other tasks.
     std::shared_ptr<Findings> found = {};
 };
@@ -193,11 +194,15 @@ public:
     std::vector<NumberInput> number_inputs = {};
     AVRational rate = {0, 1};        // of results, if it is not that of frames
     bool bridges_duplicates = false; // frames that repeat the one before are dropped
+    bool hides = false;              // a frame for which the model returns NaN must be known
 };
 
 constexpr const char *cannot_mix =
     "strength mixes each result with its frame, and this model's results have another size or "
     "other channels than their frames; leave strength at 1, or at 0 to pass them by the model";
+
+constexpr const char *hides_nothing_mixed =
+    "strength mixes each result with its frame, and late=hide shows no frame; leave strength at 1";
 
 inline RunCost cost_of(const DnnTorchPlanFacts &facts)
 {
@@ -235,6 +240,13 @@ struct TaskFindings {
 struct ExtraPad {
     std::string name;
     const AVPixelFormat *formats; // as Task::formats()
+};
+
+// What of an earlier result a frame gets that the model did not get in time.
+enum class Reuse {
+    picture,  // all of it
+    alpha,    // its alpha, with the frame's own picture
+    findings, // what the model found: Task::complete() carries it over
 };
 
 class Task
@@ -285,8 +297,13 @@ public:
     // duration of its frame; a task of another rate stamps results here, in output_for()'s time
     // base.  Throws Error.
     virtual void complete(FrameItem &) {}
+    // Says what the result of `earlier` adds to those of later frames, which complete() carries
+    // over.  It came too late for `earlier` itself, which has gone out.
+    virtual void learn(const FrameItem & /*earlier*/) {}
     // Called after the last frame.  Throws Error.
     virtual void end() {}
+
+    virtual Reuse reuse() const { return Reuse::picture; }
 
     const std::shared_ptr<Model> &model() const { return model_; }
 

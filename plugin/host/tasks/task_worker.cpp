@@ -36,6 +36,8 @@ void TaskWorker::run(FrameJob &job)
         job.where.empty() ? place_of(job.items.front().frame.get(), job.plan->input.time_base)
                           : job.where;
     try {
+        if (job.items.front().reuses)
+            return;
         if (job.items.front().bypass)
             session_->bypass(job);
         else

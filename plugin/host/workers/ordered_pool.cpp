@@ -25,9 +25,16 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 
+// If `timeout` is 0, there is no end.
+Clock::time_point end_of(std::chrono::seconds timeout)
+{
+    return timeout.count() != 0 ? Clock::now() + timeout : Clock::time_point::max();
+}
+
 struct alignas(line_bytes) InFlight {
     std::unique_ptr<AnyJob> job;
     std::exception_ptr failure;
+    Clock::time_point begun{}; // by a worker
     bool done = false;
 };
 
@@ -45,6 +52,7 @@ struct AnyPool::Shared {
     State state = State::running;
     std::deque<std::shared_ptr<InFlight>> in_flight; // in the order of submission
     std::deque<std::shared_ptr<InFlight>> waiting;   // not taken by a worker yet
+    std::deque<std::shared_ptr<InFlight>> disowned;  // begun, and not in flight any more
     std::vector<AnyWorker *> workers;                // which stop() must reach
     std::exception_ptr cause;                        // the first failure in time
     std::exception_ptr reported;                     // what take() threw, and throws again
@@ -52,6 +60,7 @@ struct AnyPool::Shared {
     size_t releases = 0;                             // calls of release_unused()
 
     bool oldest_is_due() const;
+    std::shared_ptr<InFlight> first_to_begin();
     void work(size_t index, MakeAnyWorker make_worker);
     void run_all(AnyWorker &worker);
     std::shared_ptr<InFlight> wait_for_job(size_t &releases_seen, bool &stop);
@@ -63,7 +72,7 @@ struct AnyPool::Shared {
 
     enum class Wait { met, late, signalled };
     template <class IsMet>
-    Wait wait(std::unique_lock<std::mutex> &lock, std::chrono::seconds timeout, IsMet is_met);
+    Wait wait(std::unique_lock<std::mutex> &lock, Clock::time_point end, IsMet is_met);
 };
 
 // Under the mutex.  A pool can fail with nothing in flight, if a worker cannot be created.
@@ -107,22 +116,34 @@ void AnyPool::Shared::run_all(AnyWorker &worker)
     }
 }
 
+// Under the mutex.  Returns nullptr if no job is to be begun.
+std::shared_ptr<InFlight> AnyPool::Shared::first_to_begin()
+{
+    // No job is begun after a signal that ends the program.
+    while (!waiting.empty() && !signals.came()) {
+        std::shared_ptr<InFlight> item = std::move(waiting.front());
+        waiting.pop_front();
+        item->begun = Clock::now();
+        if (item->begun <= item->job->begin_by)
+            return item;
+        item->job->not_begun = item->done = true;
+        if (oldest_is_due())
+            work_is_due.notify_one();
+    }
+    return nullptr;
+}
+
 // Returns nullptr if the worker is to end, or to release what it does not need.
 std::shared_ptr<InFlight> AnyPool::Shared::wait_for_job(size_t &releases_seen, bool &stop)
 {
     std::unique_lock lock(mutex);
-    // No job is begun after a signal that ends the program.
+    std::shared_ptr<InFlight> item;
     work_came.wait(lock, [&] {
-        return state == State::stopped || (!waiting.empty() && !signals.came()) ||
-               releases != releases_seen;
+        return state == State::stopped || (item = first_to_begin()) || releases != releases_seen;
     });
     stop = state == State::stopped;
-    if (stop || waiting.empty() || signals.came()) {
+    if (!item)
         releases_seen = releases;
-        return nullptr;
-    }
-    std::shared_ptr<InFlight> item = std::move(waiting.front());
-    waiting.pop_front();
     return item;
 }
 
@@ -267,23 +288,19 @@ bool AnyPool::oldest_is_due() const
 }
 
 // Signals cannot wake a thread that waits here.  So this polls for one, and for handlers that the
-// program has set since; short waits pay for neither.  If `timeout` is 0, there is no limit.
+// program has set since; short waits pay for neither.
 template <class IsMet>
 AnyPool::Shared::Wait AnyPool::Shared::wait(std::unique_lock<std::mutex> &lock,
-                                            std::chrono::seconds timeout, IsMet is_met)
+                                            Clock::time_point end, IsMet is_met)
 {
     constexpr Clock::duration poll_interval = std::chrono::milliseconds(20);
-    const Clock::time_point start = Clock::now();
     for (;;) {
-        Clock::duration next = poll_interval;
-        if (timeout.count() != 0)
-            next = std::min<Clock::duration>(next, start + timeout - Clock::now());
-        if (work_is_due.wait_for(lock, next, is_met))
+        if (work_is_due.wait_until(lock, std::min(Clock::now() + poll_interval, end), is_met))
             return Wait::met;
         EndSignals::watch();
         if (signals.came())
             return Wait::signalled;
-        if (timeout.count() != 0 && Clock::now() >= start + timeout)
+        if (Clock::now() >= end)
             return Wait::late;
     }
 }
@@ -293,11 +310,11 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
 {
     std::unique_lock lock(shared_->mutex);
     Shared &shared = *shared_;
-    switch (shared.wait(lock, timeout_, [&] { return shared.oldest_is_due(); })) {
+    switch (shared.wait(lock, end_of(timeout_), [&] { return shared.oldest_is_due(); })) {
     case Shared::Wait::met:
         break;
     case Shared::Wait::late:
-        fail_for_timeout();
+        fail_for_timeout(shared.in_flight.empty() ? nullptr : shared.in_flight.front()->job.get());
         break;
     case Shared::Wait::signalled:
         throw Error(-ECANCELED, "the program was asked to end");
@@ -316,12 +333,66 @@ std::unique_ptr<AnyJob> AnyPool::take_any()
     return std::move(oldest->job);
 }
 
-// Under the mutex.  Also shortens the wait of stop() for the threads.
-void AnyPool::fail_for_timeout()
+bool AnyPool::wait_for_oldest(Clock::time_point until)
 {
-    // With nothing in flight, no worker was created in time.
-    const std::string where =
-        shared_->in_flight.empty() ? "" : shared_->in_flight.front()->job->where;
+    constexpr std::chrono::seconds check_interval(1);
+    std::unique_lock lock(shared_->mutex);
+    for (;;) {
+        check_begun();
+        const Clock::time_point end = std::min(until, Clock::now() + check_interval);
+        if (shared_->wait(lock, end, [&] { return shared_->oldest_is_due(); }) !=
+            Shared::Wait::late)
+            return true;
+        if (Clock::now() >= until)
+            return false;
+    }
+}
+
+void AnyPool::disown_oldest()
+{
+    std::lock_guard lock(shared_->mutex);
+    std::shared_ptr<InFlight> item = std::move(shared_->in_flight.front());
+    shared_->in_flight.pop_front();
+    const auto waits = std::find(shared_->waiting.begin(), shared_->waiting.end(), item);
+    if (waits != shared_->waiting.end())
+        shared_->waiting.erase(waits);
+    else
+        shared_->disowned.push_back(std::move(item));
+}
+
+std::unique_ptr<AnyJob> AnyPool::take_disowned_any()
+{
+    std::lock_guard lock(shared_->mutex);
+    auto &disowned = shared_->disowned;
+    const auto done = std::find_if(disowned.begin(), disowned.end(),
+                                   [](const auto &item) { return item->done && !item->failure; });
+    if (done == disowned.end())
+        return nullptr;
+    std::unique_ptr<AnyJob> job = std::move((*done)->job);
+    disowned.erase(done);
+    return job;
+}
+
+// Under the mutex.  take() does not wait for these jobs, and one may never come back.
+void AnyPool::check_begun()
+{
+    const auto is_stuck = [&](const InFlight &item) {
+        return !item.done && item.begun != Clock::time_point{} &&
+               Clock::now() - item.begun > timeout_;
+    };
+    if (timeout_.count() == 0 || shared_->state != State::running)
+        return;
+    for (const auto *jobs : {&shared_->disowned, &shared_->in_flight})
+        for (const auto &item : *jobs)
+            if (is_stuck(*item))
+                return fail_for_timeout(item->job.get());
+}
+
+// Under the mutex.  Also shortens the wait of stop() for the threads.  `job` is null if no worker
+// was created in time.
+void AnyPool::fail_for_timeout(const AnyJob *job)
+{
+    const std::string where = job ? job->where : "";
     shared_->state = State::failed;
     shared_->reported = std::make_exception_ptr(Error(
         -ETIMEDOUT, where + (where.empty() ? "" : ": ") + "the model has not come back within " +
@@ -333,7 +404,7 @@ bool AnyPool::wait_for_threads(std::unique_lock<std::mutex> &lock)
 {
     constexpr std::chrono::milliseconds after_signal(80);
     auto gone = [&] { return shared_->alive == 0; };
-    const Shared::Wait end = shared_->wait(lock, timeout_, gone);
+    const Shared::Wait end = shared_->wait(lock, end_of(timeout_), gone);
     if (end == Shared::Wait::signalled)
         return shared_->work_is_due.wait_for(lock, after_signal, gone);
     return end == Shared::Wait::met;
@@ -359,6 +430,7 @@ size_t AnyPool::stop()
     shared_->state = State::stopped;
     shared_->waiting.clear();
     shared_->in_flight.clear();
+    shared_->disowned.clear();
     for (AnyWorker *worker : shared_->workers)
         worker->stop();
     shared_->work_came.notify_all();

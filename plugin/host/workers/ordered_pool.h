@@ -39,6 +39,10 @@ public:
     // What messages call it: "frame at 1.200 s".  May be empty.  Must not change once the job is
     // submitted.
     std::string where;
+
+    // No worker begins it after that time: take() then returns it with `not_begun` set.
+    std::chrono::steady_clock::time_point begin_by = std::chrono::steady_clock::time_point::max();
+    bool not_begun = false;
 };
 
 class AnyWorker
@@ -107,6 +111,15 @@ public:
     // Whether take() would return at once.  False if nothing is in flight and nothing failed.
     bool oldest_is_due() const;
 
+    // Waits until take() would return at once, until that time, or for a signal that ends the
+    // program.  Returns whether take() would return at once, or throw.  Also fails if a run takes
+    // longer than the timeout.
+    bool wait_for_oldest(std::chrono::steady_clock::time_point until);
+
+    // Gives up the oldest job: take() will return the next one.  If a worker has begun it, it goes
+    // on, and OrderedPool::take_disowned() returns it.  May be called only if one is in flight.
+    void disown_oldest();
+
     // Ends everything, and returns how many jobs were given up.  Safe to repeat.
     size_t stop();
 
@@ -116,12 +129,14 @@ protected:
     AnyPool(const PoolSize &size, const MakeAnyWorker &make_worker);
     void submit_any(std::unique_ptr<AnyJob> job);
     std::unique_ptr<AnyJob> take_any();
+    std::unique_ptr<AnyJob> take_disowned_any();
 
 private:
     struct Shared;
     void start_threads(size_t count, const MakeAnyWorker &make_worker);
     void start_thread(size_t index, const MakeAnyWorker &make_worker);
-    void fail_for_timeout();
+    void fail_for_timeout(const AnyJob *job);
+    void check_begun();
     bool wait_for_threads(std::unique_lock<std::mutex> &lock);
 
     std::shared_ptr<Shared> shared_;
@@ -156,6 +171,13 @@ public:
     std::unique_ptr<Job> take()
     {
         return std::unique_ptr<Job>(static_cast<Job *>(take_any().release()));
+    }
+
+    // Returns a disowned job that a worker has finished, the oldest first; nullptr if there is
+    // none.
+    std::unique_ptr<Job> take_disowned()
+    {
+        return std::unique_ptr<Job>(static_cast<Job *>(take_disowned_any().release()));
     }
 };
 

@@ -43,6 +43,7 @@ void Latencies::add(double seconds)
     buckets_[std::min(static_cast<size_t>(bucket), bucket_count - 1)]++;
     count_++;
     sum_ += seconds;
+    max_ = std::max(max_, seconds);
 }
 
 double Latencies::mean() const
@@ -87,8 +88,18 @@ void Statistics::add_frame(Clock::time_point arrival, double job_seconds, Clock:
     }
     last_ = now;
     double latency = seconds_between(arrival, last_);
+    constexpr double tolerance = 5e-3;
+    if (lateness_.deadline > 0 && latency > lateness_.deadline + tolerance)
+        lateness_.missed++;
     latencies_.add(latency);
     waited_ += std::max(latency - job_seconds, 0.0);
+}
+
+void Statistics::add_age(int64_t frames)
+{
+    reused_++;
+    ages_ += static_cast<double>(frames);
+    lateness_.age_max = std::max(lateness_.age_max, frames);
 }
 
 // The time between two turns is spent downstream if we sent a frame, and otherwise upstream, where
@@ -115,6 +126,11 @@ Summary Statistics::summary() const
     known.seconds = started_ ? seconds_between(first_, last_) : 0;
     known.frames_per_second = divide(count, known.seconds);
     known.latency_mean = latencies_.mean();
+    known.latency_50 = latencies_.quantile(0.5);
+    known.latency_95 = latencies_.quantile(0.95);
+    known.latency_max = latencies_.max();
+    known.lateness = lateness_;
+    known.lateness.age_mean = divide(ages_, static_cast<double>(reused_));
     known.latency_99 = latencies_.quantile(0.99);
     known.wait = divide(waited_, count);
     known.per_frame = {divide(stages_.convert_in, count), divide(stages_.forward, count),
@@ -140,6 +156,12 @@ Limit Statistics::limit(const Summary &known) const
         return known.upstream >= known.downstream ? Limit::decoding : Limit::encoding;
     bool converts = stages_.convert_in + stages_.convert_out > stages_.forward;
     return converts ? Limit::conversion : Limit::model;
+}
+
+const char *name_of(Fate fate)
+{
+    constexpr const char *names[] = {"ran", "pass", "last", "drop", "hide"};
+    return names[static_cast<size_t>(fate)];
 }
 
 const char *name_of(Limit limit)
@@ -177,6 +199,18 @@ std::string crashes_of(const Summary &known)
                   " passed without the model");
 }
 
+// Returns an empty text if there is no deadline.
+std::string lateness_of(const Lateness &known)
+{
+    if (!(known.deadline > 0))
+        return "";
+    std::string line = print("; deadline %.0f ms, %s after it; late:", known.deadline * 1e3,
+                             counted(known.missed, "frame").c_str());
+    for (const Fate fate : {Fate::passed, Fate::reused, Fate::dropped, Fate::hidden})
+        line += concat(fate == Fate::passed ? " " : ", ", known.count(fate), " ", name_of(fate));
+    return line;
+}
+
 std::string to_line(const Summary &known)
 {
     return print("%s in %.3f s, %.2f fps; latency %.1f ms, 99 %% within %.1f ms; a frame: "
@@ -187,7 +221,20 @@ std::string to_line(const Summary &known)
                  known.per_frame.convert_in * 1e3, known.per_frame.forward * 1e3,
                  known.per_frame.convert_out * 1e3, std::min(known.busy, 1.0) * 100,
                  name_of(known.limit)) +
-           operations_of(known) + crashes_of(known);
+           operations_of(known) + crashes_of(known) + lateness_of(known.lateness);
+}
+
+// Returns null if there is nothing to tell: replies to commands are short.
+json::Value json_of(const Lateness &known)
+{
+    if (!(known.deadline > 0) && known.age_max == 0 && known.count(Fate::hidden) == 0)
+        return {};
+    json::Value all = {{"deadline_ms", json::rounded(known.deadline * 1e3, 3)},
+                       {"missed", known.missed}};
+    for (const Fate fate : {Fate::passed, Fate::reused, Fate::dropped, Fate::hidden})
+        all[name_of(fate)] = known.count(fate);
+    all["age"] = {{"mean", json::rounded(known.age_mean, 3)}, {"max", known.age_max}};
+    return all;
 }
 
 json::Value json_of(const Summary &known)
@@ -204,7 +251,10 @@ json::Value json_of(const Summary &known)
         {"fps", json::rounded(known.frames_per_second, 4)},
         {"latency_ms",
          {{"mean", milliseconds(known.latency_mean, 3)},
-          {"p99", milliseconds(known.latency_99, 3)}}},
+          {"p50", milliseconds(known.latency_50, 3)},
+          {"p95", milliseconds(known.latency_95, 3)},
+          {"p99", milliseconds(known.latency_99, 3)},
+          {"max", milliseconds(known.latency_max, 3)}}},
         {"frame_ms",
          {{"wait", milliseconds(known.wait, 4)},
           {"convert_in", milliseconds(known.per_frame.convert_in, 4)},
@@ -216,6 +266,7 @@ json::Value json_of(const Summary &known)
           {"workers", json::rounded(known.workers, 4)}}},
         {"workers_busy", json::rounded(known.busy, 4)},
         {"limit", name_of(known.limit)},
+        {"late", json_of(known.lateness)},
         {"retries", known.retries},
         {"passed", known.passed},
         {"gflops", number_or_null(known.operations_per_second / 1e9, 2)},

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -47,6 +48,7 @@ class Latencies
 public:
     void add(double seconds);
     double mean() const;
+    double max() const { return max_; }
     // Returns the time that the given share (0.99) of all does not exceed; 0 if there are none.
     double quantile(double share) const;
 
@@ -54,7 +56,28 @@ private:
     static constexpr size_t bucket_count = 1112;
     std::array<size_t, bucket_count> buckets_{};
     size_t count_ = 0;
-    double sum_ = 0;
+    double sum_ = 0, max_ = 0;
+};
+
+// What became of a frame.
+enum class Fate {
+    ran,    // the model has made its result
+    passed, // it went out without one
+    reused, // with the result of an earlier frame
+    dropped,
+    hidden, // filled
+};
+const char *name_of(Fate fate);
+
+// How frames of a filter with a deadline left it.
+struct Lateness {
+    double deadline = 0;          // seconds; 0: there is none
+    std::array<size_t, 5> late{}; // frames, by their Fate
+    size_t missed = 0;            // frames that left more than 5 ms after the deadline
+    double age_mean = 0;          // of reused results, in frames
+    int64_t age_max = 0;
+
+    size_t count(Fate fate) const { return late[static_cast<size_t>(fate)]; }
 };
 
 enum class Limit { model, conversion, decoding, encoding };
@@ -64,8 +87,9 @@ const char *name_of(Limit limit);
 struct Summary {
     size_t frames;
     double seconds, frames_per_second;
-    double latency_mean, latency_99; // of a frame, from its arrival to its output
-    double wait;                     // the part of that mean in which no worker has the frame
+    // Of a frame, from its arrival to its output.
+    double latency_mean, latency_50, latency_95, latency_99, latency_max;
+    double wait; // the part of that mean in which no worker has the frame
     StageSeconds per_frame;
     double upstream, downstream, workers; // shares of time: what the filter's thread waited for
     double busy;                          // share of time in which workers worked
@@ -73,6 +97,7 @@ struct Summary {
     size_t retries, passed;       // runs retried in a new process; frames passed without the model
     double operations_per_second; // of the model, from the first frame on; 0: not known
     double share_of_peak;         // of the cores that the workers have; 0: not known
+    Lateness lateness;
 };
 
 // Belongs to the filter's thread.
@@ -92,6 +117,13 @@ public:
     // Records the output of a frame that came in at `arrival`; its job took `job_seconds`.
     void add_frame(Clock::time_point arrival, double job_seconds,
                    Clock::time_point now = Clock::now());
+
+    // Sets the deadline of frames from now on.
+    void set_deadline(double seconds) { lateness_.deadline = seconds; }
+    // Records that a frame was late, and what became of it.
+    void add_late(Fate fate) { lateness_.late[static_cast<size_t>(fate)]++; }
+    // Records that a frame got the result of an earlier one, so many frames before.
+    void add_age(int64_t frames);
 
     // Record that the filter's thread begins or ends its turn; `sent`: whether a frame went out.
     void enter(Clock::time_point now = Clock::now());
@@ -113,6 +145,9 @@ private:
     StageSeconds stages_;
     Latencies latencies_;
     double waited_ = 0;
+    Lateness lateness_;
+    size_t reused_ = 0;
+    double ages_ = 0; // their sum
     double upstream_seconds_ = 0, downstream_seconds_ = 0, workers_seconds_ = 0;
 };
 

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "deadlines.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dnn_torch
+{
+namespace
+{
+
+Clock::duration duration_of(double seconds)
+{
+    return std::chrono::round<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+} // namespace
+
+// Timestamps are steadier than arrivals: a filter that waits delays the next frame.
+void Deadlines::came(Time arrival, double seconds)
+{
+    constexpr double longest = 3600;
+    const double step = seconds - latest_seconds_;
+    if (latest_ != Time{} && step > 0 && step < longest)
+        interval_ = step;
+    latest_ = arrival;
+    latest_seconds_ = seconds;
+}
+
+void Deadlines::ran(double seconds)
+{
+    constexpr double weight = 0.25;
+    run_ = run_ > 0 ? run_ + weight * (seconds - run_) : seconds;
+    not_begun_ = 0;
+}
+
+// After a slow run none would be begun, and no run would show that the next ones are fast again.  A
+// model that is a little too slow leaves out single frames.
+void Deadlines::was_not_begun()
+{
+    constexpr double decay = 0.9;
+    if (++not_begun_ > 1)
+        run_ *= decay;
+}
+
+Deadlines::Time Deadlines::due(Time arrival) const
+{
+    constexpr Clock::duration most = std::chrono::milliseconds(2);
+    return arrival + settings_.limit - std::min(settings_.limit / 20, most);
+}
+
+// A result that is late for its own frame still serves later ones with late=last.
+Deadlines::Time Deadlines::begin_by(Time arrival) const
+{
+    return settings_.late == Late::last ? due(arrival) : due(arrival) - duration_of(run_);
+}
+
+Deadlines::Time Deadlines::wait_until(Time oldest, bool nothing_else) const
+{
+    const Time end = due(oldest);
+    return nothing_else || interval_ == 0 ? end : std::min(end, latest_ + duration_of(interval_));
+}
+
+size_t Deadlines::most_frames(double frames_per_second) const
+{
+    constexpr double most = 1024, usual_rate = 60;
+    const double rate = frames_per_second > 0 ? frames_per_second : usual_rate;
+    const double seconds = std::chrono::duration<double>(settings_.limit).count();
+    return static_cast<size_t>(std::min(std::ceil(seconds * rate) + 1, most));
+}
+
+} // namespace dnn_torch
