@@ -7,7 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace dnn_torch;
@@ -47,10 +51,32 @@ Passed run(const std::string &script, const std::string &options, int count,
             run.longest = std::max(run.longest, Clock::now() - arrival);
         std::this_thread::sleep_until(arrival + interval);
     }
-    run.end = graph.end();
-    receive();
+    if ((run.end = graph.end()) >= 0)
+        receive();
     run.stats = graph.command("stats");
     return run;
+}
+
+int warnings_of_lateness = 0;
+
+void count_warnings(void *, int level, const char *format, va_list arguments)
+{
+    char line[256] = "";
+    vsnprintf(line, sizeof line, format, arguments);
+    if (level == AV_LOG_WARNING &&
+        std::string(line).find("had no result at its deadline") != std::string::npos)
+        warnings_of_lateness++;
+}
+
+TEST(FilterDeadline, ItsFirstLateFrameIsWarnedOf)
+{
+    for (const auto &[script, warnings] : {std::pair(slow, 1), {"", 0}}) {
+        warnings_of_lateness = 0;
+        av_log_set_callback(count_warnings);
+        run(script, "deadline=0.05", 4);
+        av_log_set_callback(av_log_default_callback);
+        EXPECT_EQ(warnings_of_lateness, warnings);
+    }
 }
 
 bool has(const Passed &run, const std::string &part)

@@ -23,6 +23,7 @@ TEST(Latencies, QuantilesAreWithinTwoPercent)
     EXPECT_NEAR(latencies.mean(), 0.5005, 1e-9);
     EXPECT_NEAR(latencies.quantile(0.5), 0.5, 0.01);
     EXPECT_NEAR(latencies.quantile(0.99), 0.99, 0.02);
+    EXPECT_LE(latencies.quantile(1), latencies.max());
 }
 
 TEST(Latencies, TakesNothingAndAnything)

@@ -95,6 +95,8 @@ Fate FrameLoop::fate_of(const FrameItem &item) const
 void FrameLoop::replace(FrameItem item)
 try {
     const Fate fate = fate_of(item);
+    if (fate != Fate::ran && !item.reuses)
+        log_.warn_of_lateness();
     const bool reuses = item.reuses || fate == Fate::reused;
     item.skipped = reuses && late_frames_.has_earlier();
     item.bypass = true;

@@ -204,6 +204,13 @@ void RunLog::add_job(const FrameJob &job, size_t excluded)
         report_crash(job);
 }
 
+void RunLog::warn_of_lateness()
+{
+    if (!std::exchange(warned_of_lateness_, true))
+        warn("a frame had no result at its deadline; the statistics count such frames (option late "
+             "says what becomes of them)");
+}
+
 void RunLog::report_crash(const FrameJob &job)
 {
     bool is_one = job.items.size() == 1;

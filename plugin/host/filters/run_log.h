@@ -69,6 +69,8 @@ public:
     void add_frame(Clock::time_point arrival, double job_seconds);
     void add_excluded_frame();
     void add_late(Fate fate) { statistics_->add_late(fate); }
+    // Warns once that a frame had no result at its deadline.
+    void warn_of_lateness();
     void add_age(int64_t frames) { statistics_->add_age(frames); }
 
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
@@ -103,7 +105,7 @@ private:
     UncountedTime uncounted_;
     std::string told_;                   // notices
     std::set<std::string> logged_notes_; // of jobs
-    bool warned_of_nan_ = false;
+    bool warned_of_nan_ = false, warned_of_lateness_ = false;
 };
 
 } // namespace dnn_torch

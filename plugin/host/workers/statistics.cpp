@@ -58,7 +58,7 @@ double Latencies::quantile(double share) const
     for (size_t i = 0; count_ && i < bucket_count; i++) {
         below += buckets_[i];
         if (static_cast<double>(below) >= wanted)
-            return smallest * std::pow(step, static_cast<double>(i) + 0.5);
+            return std::min(max_, smallest * std::pow(step, static_cast<double>(i) + 0.5));
     }
     return 0;
 }
