@@ -357,7 +357,7 @@ def test_full_help_shows_every_option():
     sections = re.findall(r"^dnn_torch AVOptions:\n((?: .*\n)+)", text, re.MULTILINE)
     assert len(sections) == 1
     assert set(OPTIONS) <= set(re.findall(r"^ +-?(\w+) +<", sections[0], re.MULTILINE))
-    assert "scale AVOptions:" in text or "fade AVOptions:" in text
+    assert "drawbox AVOptions:" in text or "fade AVOptions:" in text
 
 
 def normalised(text, *names):

@@ -3,6 +3,7 @@
 #include "gate.h"
 
 #include "real_registry.h"
+#include "version_differences.h"
 
 #include <lavfi_abi.h>
 
@@ -295,6 +296,7 @@ int Gate::receive_or_request(AVFilterLink *in, AVFrame *frame)
 int Gate::send(AVFilterLink *out, AVFrame *frame)
 {
     Loan loan(lend_source_->outputs, out);
+    settle_duration(*frame);
     return av_buffersrc_add_frame_flags(lend_source_, frame, AV_BUFFERSRC_FLAG_NO_CHECK_FORMAT);
 }
 

@@ -18,4 +18,16 @@ namespace dnn_torch
 // reports a failure at the input's end.
 constexpr bool programs_ignore_late_failures = LIBAVFILTER_VERSION_MAJOR < 9;
 
+// A buffersrc of 6.0 and 6.1 takes the duration's old name over the new one if they differ, and
+// filters such as settb set only the new one.
+inline void settle_duration([[maybe_unused]] AVFrame &frame)
+{
+#if LIBAVUTIL_VERSION_MAJOR == 58
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    frame.pkt_duration = frame.duration;
+#pragma GCC diagnostic pop
+#endif
+}
+
 } // namespace dnn_torch
