@@ -50,6 +50,12 @@ void reshape(ExportImport &graph)
     graph.give(concat("torch.reshape(", graph.argument("self"), ", ", graph.argument("size"), ")"));
 }
 
+// The order of samples in memory changes no result.
+void empty(ExportImport &graph)
+{
+    graph.give(graph.call("zeros", {"physical_layout"}));
+}
+
 // LibTorch 1.13 removes one dimension at a time.
 void squeeze(ExportImport &graph)
 {
@@ -235,6 +241,7 @@ constexpr NamedRecipe recipes[] = {
     {"_softmax", softmax},
     {"_unsafe_view", reshape},
     {"convolution", convolution},
+    {"empty_permuted", empty},
     {"item", one_element},
     {"native_batch_norm", batch_norm},
     {"native_dropout", dropout},
