@@ -228,6 +228,11 @@ def exported(path, *_):
                       input_names=["x"], output_names=["y"], dynamic_axes={"x": {2: "h", 3: "w"}}, **older)
 
 
+def program(path, *_):
+    """An older PyTorch cannot export one."""
+    shutil.copy(support.TESTS / "fuzz" / "corpus" / "export" / "accepted-older.pt2", path)
+
+
 def block_with(page, words):
     """The code of a page that has these words."""
     (block,) = [each for each in re.findall(r"(?:^(?:    .*)?\n)+", page, re.MULTILINE)
@@ -286,6 +291,7 @@ STAND_INS = [
     ("both_ways.pt", "", module(BothWays())),
     ("rvm_mobilenetv3_fp32.torchscript", "", module(Recurrent())),
     ("net.onnx", "", exported),
+    ("net.pt2", "", program),
     ("net.py", "", code_of_net),
     ("net.pth", "--from", weights_of_net),
     ("net.pth", "", copy_of("compact2x.pth")),

@@ -82,7 +82,7 @@ private:
     bool enter()
     {
         names_.emplace_back();
-        return names_.size() <= limits_.depth || refuse("is nested too deeply");
+        return count() && (names_.size() <= limits_.depth || refuse("is nested too deeply"));
     }
 
     bool leave()

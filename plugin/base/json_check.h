@@ -13,7 +13,7 @@ namespace dnn_torch
 
 struct JsonLimits {
     size_t depth;  // of nested values
-    size_t values; // all keys, and all values except objects
+    size_t values; // all keys and all values
 };
 
 // Returns an error that follows the text's name: "is no JSON from line 3, column 1 on", "has

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """docs/i-have.md: each error that it quotes is the one that such a file gets."""
+import json
 import pickle
 import re
 import sys
@@ -76,13 +77,34 @@ def onnx(*graph):
     return write
 
 
+def exported(target, *results):
+    """A program of one operator."""
+    node = {"target": target, "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}],
+            "outputs": [{"as_tensor": {"name": "y"}}]}
+    signature = {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}], "output_specs": results}
+    program = {"graph_module": {"graph": {"nodes": [node], "tensor_values": {}}, "signature": signature,
+                                "module_call_graph": []}}
+
+    def write(path):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("net/archive_format", "pt2")
+            archive.writestr("net/models/model.json", json.dumps(program))
+            for kind in ("weights", "constants"):
+                archive.writestr(f"net/data/{kind}/model_{kind}_config.json", '{"config": {}}')
+
+    return write
+
+
 # What each row of the page's table is about, by how its first cell begins.
 FILES = {
     "is a checkpoint of an arch": pickled({"a.weight": torch.ones(3)}),
     "is a whole module (...) of": pickled(lambda: nn.Sequential(nn.Conv2d(3, 3, 3))),
     "is a whole module (ultralytics": pickled(module_of("ultralytics.nn.tasks")),
     "is a whole module (models.yolo": pickled(module_of("models.yolo")),
-    "is a torch.export": zip_of("net/archive_format", "net/models/model.json"),
+    "is a torch.export program with": exported("torch.ops.higher_order.cond"),
+    "is a torch.export program that": exported("torch.ops.aten.relu.default", {
+        "buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "count"}}),
+    "is an AOTInductor": zip_of("net/archive_format", "net/data/aotinductor/model/code.so"),
     "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"LSTM")))),
     "has a tensor": onnx((5, b"\x10\x01\x70\x01" + message((8, b"w"), (13, message((1, b"location"), (2, b"w.data")))))),
     "is a TensorFlow": bytes_of(b"\n\x05", "net.pb"),

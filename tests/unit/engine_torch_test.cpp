@@ -93,7 +93,7 @@ const BadFile bad_files[] = {
     {"file_png", {"no TorchScript", "torch.jit.trace"}},
     {"file_pickle", {"no checkpoint of torch.save()", "torch.jit.trace"}},
     {"file_zip", {"zip archive", "torch.jit.trace"}},
-    {"file_exported", {"torch.export", "torch.jit.trace"}},
+    {"file_exported", {"damaged torch.export", "download it again"}},
     {"file_safetensors", {"not known here", "(weight 1)", "torch.jit.trace"}},
     {"file_state_dict", {"not known here", "torch.jit.trace"}},
     {"file_pickled_module", {"whole module", "not known here", "torch.jit.trace(torch.load("}},

@@ -312,7 +312,7 @@ Contract read_contract(const ContractOptions &options, const std::string &contra
                    contract);
     const TimeContract known = contract.time;
     if (!texts.graph.empty())
-        apply_json(texts.graph, {.name = "ONNX graph", .file = "of the ONNX graph"}, contract);
+        apply_json(texts.graph, {.name = "graph", .file = "of the model's graph"}, contract);
     if (!texts.ultralytics.empty())
         apply_ultralytics(texts.ultralytics, "config.txt in the file", contract);
     if (!texts.file.empty())

@@ -153,7 +153,7 @@ struct ContractTexts {
     std::string file;         // a contract that the model's file holds
     std::string ultralytics;  // what Ultralytics' exporter wrote into the file
     std::string architecture; // the contract of a known architecture
-    std::string graph = {};   // what an ONNX graph tells about its input
+    std::string graph = {};   // what an ONNX graph or a program of torch.export tells
 };
 
 // Throws Error that names the option or the field, or the file if it exists but is invalid.

@@ -110,25 +110,6 @@ std::vector<int64_t> numbers_in(const Pickle &pickle, const PickledValue &sequen
     return numbers;
 }
 
-// Returns the count of elements from the tensor's first to its last; nullopt if it is too large.
-std::optional<int64_t> reach_of(const Weight &weight)
-{
-    int64_t reach = 1, elements = 1;
-    for (size_t i = 0; i < weight.shape.size(); i++) {
-        const int64_t size = weight.shape[i];
-        int64_t more = 0;
-        if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) ||
-            __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), weight.strides[i], &more) ||
-            __builtin_add_overflow(reach, more, &reach))
-            return std::nullopt;
-    }
-    if (elements > int64_t{1} << 48)
-        return std::nullopt;
-    const bool is_empty =
-        std::find(weight.shape.begin(), weight.shape.end(), 0) != weight.shape.end();
-    return is_empty ? 0 : reach;
-}
-
 } // namespace
 
 bool TorchFile::is_one(std::string_view file)
@@ -254,15 +235,11 @@ Weight TorchFile::weight(const PickledValue &tensor, std::string_view name) cons
     if (weight.shape.size() != weight.strides.size())
         fail();
     const std::string_view numbers = numbers_of(storage, stored->size);
-    const std::optional<int64_t> reach = reach_of(weight);
-    uint64_t begin = 0, size = 0;
-    if (!reach || tensor.offset < 0 ||
-        __builtin_mul_overflow(static_cast<uint64_t>(tensor.offset), type->size, &begin) ||
-        __builtin_mul_overflow(static_cast<uint64_t>(*reach), type->size, &size) ||
-        begin > numbers.size() || size > numbers.size() - begin)
+    const auto part = part_of_storage(weight, tensor.offset, numbers);
+    if (!part)
         throw WeightFault(concat("has ", engine_kit::printable(name.substr(0, 80)),
                                  ", which reaches beyond its numbers: the file is damaged"));
-    weight.bytes = numbers.substr(begin, size);
+    weight.bytes = *part;
     return weight;
 }
 

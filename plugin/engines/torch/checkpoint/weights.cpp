@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace engine_torch
 {
@@ -44,6 +45,25 @@ bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+// Returns the count of elements from the tensor's first to its last; nullopt if it is too large.
+std::optional<int64_t> reach_of(const Weight &weight)
+{
+    int64_t reach = 1, elements = 1;
+    for (size_t i = 0; i < weight.shape.size(); i++) {
+        const int64_t size = weight.shape[i];
+        int64_t more = 0;
+        if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) ||
+            __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), weight.strides[i], &more) ||
+            __builtin_add_overflow(reach, more, &reach))
+            return std::nullopt;
+    }
+    if (elements > int64_t{1} << 48)
+        return std::nullopt;
+    const bool is_empty =
+        std::find(weight.shape.begin(), weight.shape.end(), 0) != weight.shape.end();
+    return is_empty ? 0 : reach;
+}
+
 } // namespace
 
 using dnn_torch::concat;
@@ -75,6 +95,37 @@ uint64_t bytes_of(const Weight &weight)
     for (const int64_t size : weight.shape)
         bytes *= static_cast<uint64_t>(size);
     return bytes;
+}
+
+std::string packed_bytes(const Weight &weight)
+{
+    if (weight.strides == packed_strides(weight.shape))
+        return std::string(weight.bytes);
+    const size_t size = bytes_of(weight.type);
+    std::string packed;
+    std::vector<int64_t> place(weight.shape.size());
+    for (uint64_t left = bytes_of(weight); left > 0; left -= size) {
+        int64_t at = 0;
+        for (size_t i = 0; i < place.size(); i++)
+            at += place[i] * weight.strides[i];
+        packed.append(weight.bytes.substr(static_cast<size_t>(at) * size, size));
+        for (size_t i = place.size(); i > 0 && ++place[i - 1] == weight.shape[i - 1]; i--)
+            place[i - 1] = 0;
+    }
+    return packed;
+}
+
+std::optional<std::string_view> part_of_storage(const Weight &weight, int64_t offset,
+                                                std::string_view storage)
+{
+    const std::optional<int64_t> reach = reach_of(weight);
+    uint64_t begin = 0, size = 0;
+    if (!reach || offset < 0 ||
+        __builtin_mul_overflow(static_cast<uint64_t>(offset), bytes_of(weight.type), &begin) ||
+        __builtin_mul_overflow(static_cast<uint64_t>(*reach), bytes_of(weight.type), &size) ||
+        begin > storage.size() || size > storage.size() - begin)
+        return std::nullopt;
+    return storage.substr(begin, size);
 }
 
 std::vector<int64_t> packed_strides(const std::vector<int64_t> &shape)

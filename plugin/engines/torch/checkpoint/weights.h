@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -43,6 +44,14 @@ struct Weight {
 
 // Returns the tensor's size without gaps, though its elements may share memory.
 uint64_t bytes_of(const Weight &weight);
+
+// Returns the tensor's elements without gaps.
+std::string packed_bytes(const Weight &weight);
+
+// Returns the bytes of the tensor that begins with that element of `storage`; nullopt if it reaches
+// beyond.  `weight.bytes` is not read.
+std::optional<std::string_view> part_of_storage(const Weight &weight, int64_t offset,
+                                                std::string_view storage);
 
 // Returns the scale in the file's name, such as 3 for "net_x3.pth" and "3x-net.pth", or 0.
 int64_t scale_in_name(std::string_view path);

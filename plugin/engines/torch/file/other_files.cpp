@@ -132,9 +132,12 @@ void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &
 {
     if (any_contains(records, "/constants.pkl"))
         return;
-    if (any_contains(records, "serialized_exported_program") ||
-        any_contains(records, "/archive_format"))
-        file.refuse(concat("is a torch.export package, not TorchScript", how_to_export));
+    if (any_contains(records, "data/aotinductor/"))
+        file.refuse("is an AOTInductor package: compiled code for one kind of machine, which is not "
+                    "run; save the program itself with torch.export.save()");
+    if (any_contains(records, "/archive_format"))
+        file.refuse("is a package of PyTorch without a torch.export program; save one with "
+                    "torch.export.save()");
     if (any_contains(records, "model.weights.h5"))
         file.refuse("is a Keras model, which is not read; use the model's PyTorch file");
     if (const std::string_view name = packed_model(records); !name.empty())

@@ -299,4 +299,16 @@ Description describe(const OnnxFile &file, const Module &module)
     return description;
 }
 
+Description describe(const ExportFile &file, const Module &module)
+{
+    Description description;
+    describe_module(module, description);
+    description.facts["format"] = dnn_torch::concat("torch.export of PyTorch ", file.version());
+    description.facts.erase("origin"); // the module was generated here
+    add_contract("graph_contract", file.graph_contract(), description.facts);
+    if (!file.own_contract().empty())
+        add_contract("file_contract", file.own_contract(), description.facts);
+    return description;
+}
+
 } // namespace engine_torch

@@ -6,6 +6,7 @@
 
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
+#include "engines/torch/exported/export_network.h"
 #include "engines/torch/file/archive.h"
 #include "engines/torch/onnx/onnx_network.h"
 
@@ -36,5 +37,6 @@ Description describe(const Archive &archive, const torch::jit::Module &module);
 Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
                      const torch::jit::Module &module);
 Description describe(const OnnxFile &file, const torch::jit::Module &module);
+Description describe(const ExportFile &file, const torch::jit::Module &module);
 
 } // namespace engine_torch

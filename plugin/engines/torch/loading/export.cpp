@@ -92,6 +92,15 @@ std::string write_torchscript(const OnnxFile &file, int sink)
     return "";
 }
 
+std::string write_torchscript(const ExportFile &file, int sink)
+{
+    write_module(load_plain_network(file.name(), file.network(), file.weights()),
+                 file.own_contract().empty() ? file.graph_contract()
+                                             : std::string(file.own_contract()),
+                 sink);
+    return "";
+}
+
 std::string write_safetensors(const Checkpoint &checkpoint, int sink)
 {
     try {

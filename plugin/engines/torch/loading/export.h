@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engines/torch/checkpoint/checkpoint.h"
+#include "engines/torch/exported/export_network.h"
 #include "engines/torch/onnx/onnx_network.h"
 
 #include <string>
@@ -18,6 +19,7 @@ namespace engine_torch
 // Writes code and weights.  The architecture must be known.
 std::string write_torchscript(const Checkpoint &checkpoint, int sink);
 std::string write_torchscript(const OnnxFile &file, int sink);
+std::string write_torchscript(const ExportFile &file, int sink);
 
 // Writes the weights unchanged.  If no architecture is recognised, writes those of the largest
 // candidate.

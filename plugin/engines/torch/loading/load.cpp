@@ -286,6 +286,15 @@ Module load_network(const std::string &path, const Blueprint &network, const Wei
     }
 }
 
+OperatorLookup lookup_of(const Permissions &permissions)
+{
+    return {.is_here = [](const std::string &name) { return is_known_here("aten::" + name); },
+            .is_allowed =
+                [&permissions](const std::string &name) {
+                    return permissions.has_operator("aten::" + name);
+                }};
+}
+
 Module load_plain_network(const std::string &path, const Blueprint &network, const Weights &weights)
 {
     try {

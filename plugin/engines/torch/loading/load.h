@@ -6,6 +6,7 @@
 
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
+#include "engines/torch/exported/export_import.h"
 #include "engines/torch/file/archive.h"
 #include "engines/torch/file/operators.h"
 #include "engines/torch/program/constants.h"
@@ -32,6 +33,9 @@ torch::jit::Module load_network(const Checkpoint &checkpoint, const Recognised &
 torch::jit::Module load_network(const std::string &path, const Blueprint &network,
                                 const Weights &weights, const c10::Device &device,
                                 const Permissions &permissions);
+
+// What a torch.export program may use.  `permissions` must outlive the result.
+OperatorLookup lookup_of(const Permissions &permissions);
 
 // Returns the network as build_module() builds it, on the CPU.
 torch::jit::Module load_plain_network(const std::string &path, const Blueprint &network,

@@ -172,6 +172,20 @@ std::optional<Numbers> numbers_in(const Weight &weight)
     return numbers;
 }
 
+Expression tensor_in_code(Net &net, const std::string &name, const Weight &weight)
+{
+    const bool is_real = kind_of(weight.type) == NumberKind::real;
+    if (is_real && has_only_finite(weight))
+        return net.weight(name);
+    const std::string bytes = packed_bytes(weight);
+    const Weight packed = {
+        .type = weight.type, .shape = weight.shape, .strides = {}, .bytes = bytes};
+    if (is_real)
+        return net.numbers(weight.shape, all_of<float, float>(packed));
+    const Expression numbers = net.indices(weight.shape, wholes_in(packed));
+    return weight.type == ElementType::boolean ? net.let(concat(numbers, " != 0")) : numbers;
+}
+
 int type_number(NumberKind kind)
 {
     constexpr int int64 = 4, float32 = 6, boolean = 11;
@@ -240,13 +254,7 @@ Expression OnnxImport::of_file(const std::string &name, const Weight &weight)
 {
     if (count_of(weight) == 0)
         refuse(concat("computes with ", engine_kit::printable(name), ", which is empty"));
-    if (kind_of(weight.type) != NumberKind::real) {
-        const Expression numbers = net_.indices(weight.shape, wholes_in(weight));
-        return weight.type == ElementType::boolean ? net_.let(concat(numbers, " != 0")) : numbers;
-    }
-    if (!has_only_finite(weight))
-        return net_.numbers(weight.shape, all_of<float, float>(weight));
-    return net_.weight(name);
+    return tensor_in_code(net_, name, weight);
 }
 
 Expression OnnxImport::made_of_numbers(const GraphValue &value)

@@ -140,6 +140,9 @@ int type_number(NumberKind kind);
 std::string list_of(const Numbers &numbers);
 std::string list_of(const std::vector<int64_t> &numbers);
 
+// Returns a tensor of the file as an expression; whole numbers have 64 bits.
+Expression tensor_in_code(Net &net, const std::string &name, const Weight &weight);
+
 // Returns small tensors of the file as numbers, or nullopt.
 std::optional<Numbers> numbers_in(const Weight &weight);
 

@@ -26,14 +26,15 @@ bool is_reserved(const std::string &name)
         "elif",   "else",   "except", "False",  "for",   "from",     "global", "if",
         "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
         "raise",  "return", "self",   "torch",  "True",  "try",      "math",   "while",
-        "with",   "yield",  "float",  "int",    "max",   "min"};
+        "with",   "yield",  "float",  "int",    "max",   "min",      "bool"};
     const bool is_variable = name.size() > 1 && name[0] == 'x' && // a name of let()
                              std::all_of(name.begin() + 1, name.end(),
                                          [](unsigned char c) { return std::isdigit(c) != 0; });
     return words.count(name) > 0 || is_variable;
 }
 
-// Returns a name of Python: "input_1" for "input.1".
+} // namespace
+
 std::string python_name(std::string name)
 {
     std::replace_if(
@@ -47,6 +48,9 @@ std::string python_name(std::string name)
         name = concat("_", name);
     return is_reserved(name) ? concat(name, "_") : name;
 }
+
+namespace
+{
 
 std::string take_inputs(const OnnxModel &model, OnnxImport &graph)
 {
@@ -147,23 +151,31 @@ bool fits_any_size(const OnnxModel &model)
 std::string contract_of(const OnnxModel &model)
 {
     const OnnxValue *const picture = picture_of(model);
-    if (!picture)
-        return "{}";
-    const auto &shape = picture->shape;
+    return picture ? picture_contract(picture->type, picture->shape, fits_any_size(model)) : "{}";
+}
+
+} // namespace
+
+std::string picture_contract(std::optional<ElementType> type, const std::vector<int64_t> &shape,
+                             bool is_any_size)
+{
     const bool ends_with_channels = !is_colours(shape[1]) && is_colours(shape[3]);
     const size_t channels = ends_with_channels ? 3 : 1, height = ends_with_channels ? 1 : 2;
     std::string fields;
-    if (picture->type == ElementType::uint8)
+    if (type == ElementType::uint8)
         dnn_torch::add_to_list(fields, R"("type": "uint8")");
     if (ends_with_channels)
         dnn_torch::add_to_list(fields, R"("layout": "nhwc")");
     if (is_colours(shape[channels]))
         dnn_torch::add_to_list(fields, concat(R"("channels": )", shape[channels]));
-    if (shape[height] > 0 && shape[height + 1] > 0 && !fits_any_size(model))
+    if (shape[height] > 0 && shape[height + 1] > 0 && !is_any_size)
         dnn_torch::add_to_list(fields,
                                concat(R"("size": [)", shape[height + 1], ", ", shape[height], "]"));
     return concat(R"({"input": {)", fields, "}}");
 }
+
+namespace
+{
 
 // ---- Ultralytics' texts
 

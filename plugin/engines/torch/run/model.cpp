@@ -79,6 +79,8 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
         export_file(source, std::move(file), format);
     else if (engine_torch::OnnxFile::is_one(file))
         open_onnx(engine_torch::OnnxFile(std::move(file)), permissions);
+    else if (engine_torch::ExportFile::is_one(file))
+        open_export({std::move(file), engine_torch::lookup_of(permissions)}, permissions);
     else if (engine_torch::Checkpoint::is_one(file))
         open_checkpoint(engine_torch::Checkpoint(std::move(file)), permissions);
     else
@@ -104,6 +106,14 @@ void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::File
         if (!wants_code)
             onnx.refuse("is an ONNX model; convert it to TorchScript, which keeps its operators");
         return notices_.add(engine_torch::write_torchscript(onnx, source.sink));
+    }
+    if (engine_torch::ExportFile::is_one(file)) {
+        const engine_torch::Permissions usual;
+        const engine_torch::ExportFile program(std::move(file), engine_torch::lookup_of(usual));
+        if (!wants_code)
+            program.refuse("is a torch.export program; convert it to TorchScript, which keeps its "
+                           "operators");
+        return notices_.add(engine_torch::write_torchscript(program, source.sink));
     }
     if (!engine_torch::Checkpoint::is_one(file)) {
         const engine_torch::Archive archive(std::move(file));
@@ -135,6 +145,15 @@ void DnnTorchModel::open_onnx(const engine_torch::OnnxFile &file,
     requested_.contents = file.hash();
     source_.plain = engine_torch::load_network(file.name(), file.network().network,
                                                file.network().weights, source_.device, permissions);
+    description_ = engine_torch::describe(file, source_.plain);
+}
+
+void DnnTorchModel::open_export(const engine_torch::ExportFile &file,
+                                const engine_torch::Permissions &permissions)
+{
+    requested_.contents = file.hash();
+    source_.plain = engine_torch::load_network(file.name(), file.network(), file.weights(),
+                                               source_.device, permissions);
     description_ = engine_torch::describe(file, source_.plain);
 }
 

@@ -113,6 +113,8 @@ private:
                       const engine_torch::Permissions &permissions);
     void open_onnx(const engine_torch::OnnxFile &file,
                    const engine_torch::Permissions &permissions);
+    void open_export(const engine_torch::ExportFile &file,
+                     const engine_torch::Permissions &permissions);
     void open_checkpoint(const engine_torch::Checkpoint &checkpoint,
                          const engine_torch::Permissions &permissions);
     void export_file(const DnnTorchSource &source, engine_torch::FileBytes file,
