@@ -29,17 +29,18 @@ ALL = {
 
 
 def save_safetensors(tensors, path):
-    header, numbers = {}, b""
+    header, parts, end = {}, [], 0
     for name, tensor in tensors.items():
-        data = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        parts.append(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        begin, end = end, end + len(parts[-1])
         header[name] = {
             "dtype": ELEMENTS[tensor.dtype],
             "shape": list(tensor.shape),
-            "data_offsets": [len(numbers), len(numbers) + len(data)],
+            "data_offsets": [begin, end],
         }
-        numbers += data
     text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + numbers)
+    with open(path, "wb") as file:
+        file.writelines([struct.pack("<Q", len(text)), text, *parts])
 
 
 def picture(case, seed=3):

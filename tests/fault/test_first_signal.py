@@ -90,13 +90,14 @@ def test_model_that_computes(need, model, name, isolate):
 
 
 def test_frames_that_are_done_are_kept(need, script, tmp_path):
-    """The frame in the model is given up, the file is complete."""
-    need(filters=["testsrc", "format"], demuxers=["lavfi"], muxers=["nut"])
+    """The frame in the model is given up, the file is complete.  Large frames, because ffmpeg writes
+    256 KiB at a time."""
+    need(filters=["testsrc", "format", "scale"], demuxers=["lavfi"], muxers=["nut"])
     path = tmp_path / "some.nut"
     graph = support.fake(script(latency_us=300_000), nireq=4, workers=1)
-    process = begin(graph, ("-c:v", "rawvideo", "-f", "nut", path), fake_engine=True)
+    process = begin(f"scale=320:240,{graph}", ("-c:v", "rawvideo", "-f", "nut", path), fake_engine=True)
     deadline = time.monotonic() + support.TIME_LIMIT
-    while not (path.exists() and path.stat().st_size > 5 * 32 * 24 * 3):
+    while not (path.exists() and path.stat().st_size > 5 * 320 * 240 * 3):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)
     result, _ = seconds_to_end(process, signal.SIGINT, wait=0)

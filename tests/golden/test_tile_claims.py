@@ -133,7 +133,7 @@ class KeyedAround(nn.Module):
         self.code, self.kernel = code / 255, kernel
 
     def forward(self, x: Tensor) -> Tensor:
-        m = (x == self.code).float()
+        m = (x[:, :1] == self.code).float()
         return x * (1 - functional.max_pool2d(m, self.kernel, 1, self.kernel // 2))
 
 
