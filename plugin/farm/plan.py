@@ -276,6 +276,8 @@ def check_parts(plan):
     numbers = [number for number, _, _ in plan.records]
     texts += [text for _, *both in plan.records for text in both]
     texts += [value for value in plan.machine.values() if value is not None]
+    texts += [tag for name, tag in plan.tags.items()
+              if name not in ("width", "height") or type(tag) is not int]
     for text in texts:
         check_text(text)
     if not all(isinstance(number, int) and number >= 0 for number in numbers):
