@@ -8,6 +8,7 @@
 #include "isolation/protocol/tensor_views.h"
 #include "taken_outputs.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -378,9 +379,11 @@ char *DnnTorchSession::memory_of_outputs(const WireOutputs &outputs, size_t coun
         return &no_memory_yet;
     if (plan_.model().results() == Results::picture)
         return output_.mapping.start();
-    copied_.resize(bytes_used(std::span(outputs.tensors).first(count)));
-    std::memcpy(copied_.data(), output_.mapping.start(), copied_.size());
-    return copied_.data();
+    copied_.resize((bytes_used(std::span(outputs.tensors).first(count)) + 7) / 8);
+    // memcpy() may read twice.  Memory has whole pages.
+    const auto *const words = reinterpret_cast<volatile uint64_t *>(output_.mapping.start());
+    std::copy(words, words + copied_.size(), copied_.begin());
+    return reinterpret_cast<char *>(copied_.data());
 }
 
 void DnnTorchSession::take_outputs(const RunReply &reply, DnnTorchTensor *out, size_t out_count)

@@ -66,7 +66,7 @@ private:
     isolation::Descriptor channel_; // closed once the child is lost
     std::array<InputArea, isolation::area_count> areas_;
     isolation::SharedMemory output_; // the child may change it at any time
-    std::vector<char> copied_;       // of it
+    std::vector<uint64_t> copied_;   // of it
     std::atomic<bool> stopped_{false};
 
     std::mutex mutex_;
