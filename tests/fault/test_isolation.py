@@ -39,20 +39,6 @@ def shades_of(result, size=SIZE):
     return [result.stdout[at] for at in range(0, len(result.stdout), size)]
 
 
-# ---- little memory ------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mebibytes", [550, 630, 720, 850])
-@pytest.mark.skipif(support.SANITIZED, reason="sanitizers map terabytes")
-def test_little_memory_is_told_soon(model, mebibytes):
-    """LibTorch waits for ever for threads that could not be started."""
-    command = support.ffmpeg_command(*pictures.raw_input("rgb24", WIDTH, HEIGHT), "-vf",
-                                     support.dnn(model("espcn_rgb"), tune=0, isolate=1), "-f", "null", "-")
-    limited = ["bash", "-c", f'ulimit -v {mebibytes << 10}; exec "$@"', "bash", *command]
-    result = support.execute(limited, stdin=bytes(4 * SIZE), timeout=60)
-    assert result.returncode == 0 or (result.returncode > 0 and len(result.errors) == 1), str(result)
-
-
 # ---- nothing else changes -----------------------------------------------------
 
 
