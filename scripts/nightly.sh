@@ -4,8 +4,8 @@
 #
 # The checks that take too long for each change: all tests in each suite, the
 # thread sanitizer, all tests with a patched FFmpeg, the packages of the other
-# suites, an hour of fuzzing, all operators in each suite's LibTorch, and an hour of
-# long runs with random faults. Some five hours.
+# suites, two hours of fuzzing, all operators in each suite's LibTorch, and an hour of
+# long runs with random faults. Some six hours.
 #
 # usage: nightly.sh [PART...]      as .ci/run has them
 set -eu -o pipefail

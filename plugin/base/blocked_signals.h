@@ -18,6 +18,10 @@ public:
     {
         sigset_t all;
         sigfillset(&all);
+        // These are the thread's own faults.  If they were blocked, the kernel would end the
+        // process without the handlers of debuggers, sanitizers and programs that report crashes.
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+            sigdelset(&all, fault);
         pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
     ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -4,6 +4,7 @@
 #include "tuning_record.h"
 
 #include "base/compose.h"
+#include "base/descriptor.h"
 #include "base/terminal.h"
 #include "content_hash.h"
 
@@ -12,14 +13,18 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace engine_torch
 {
 namespace
 {
+
+using dnn_torch::Descriptor;
 
 std::string variable(const char *name)
 {
@@ -38,44 +43,71 @@ std::filesystem::path folder()
     return "";
 }
 
-// Returns "" if there is none.
-std::filesystem::path file_for(const std::string &line)
+std::string name_for(const std::string &line)
 {
-    const std::filesystem::path there = folder();
-    if (there.empty() || line.empty())
-        return "";
-    return there / ("tuning-" + content_hash(line).substr(0, 16));
+    return "tuning-" + content_hash(line).substr(0, 16);
+}
+
+// Whether it is of that kind and this user's, and lacks these permissions.
+bool is_ours(int descriptor, mode_t kind, mode_t forbidden)
+{
+    struct stat about = {};
+    return descriptor >= 0 && fstat(descriptor, &about) == 0 && (about.st_mode & S_IFMT) == kind &&
+           about.st_uid == geteuid() && !(about.st_mode & forbidden);
+}
+
+// Closed if there is no folder of ours.  It may be a link and be replaced, so all that is done in
+// it goes by this descriptor.  Many users have a group of their own, which may write.
+Descriptor open_folder(const std::filesystem::path &path)
+{
+    Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return is_ours(folder.get(), S_IFDIR, S_IWOTH) ? std::move(folder) : Descriptor();
+}
+
+Descriptor open_new_folder(const std::filesystem::path &path)
+{
+    std::error_code ignored;
+    std::filesystem::create_directories(path.parent_path(), ignored);
+    mkdir(path.c_str(), S_IRWXU);
+    return open_folder(path);
 }
 
 // Returns "" unless the file is regular: reading must not wait for a pipe.
-std::string read(const std::filesystem::path &path)
+std::string read(const std::filesystem::path &path, const std::string &name)
 {
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0)
-        return "";
-    struct stat about = {};
+    const Descriptor there = open_folder(path);
+    const Descriptor file(openat(there.get(), name.c_str(),
+                                 O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
     std::string contents(longest_tuning_text, '\0');
     ssize_t size = 0;
-    if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode))
-        size = ::read(descriptor, contents.data(), contents.size());
-    close(descriptor);
+    if (is_ours(file.get(), S_IFREG, S_IWGRP | S_IWOTH))
+        size = ::read(file.get(), contents.data(), contents.size());
     contents.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
     return contents;
 }
 
-// Writes to a temporary file and renames it, so that nobody reads half a file.
-void write(const std::filesystem::path &path, const std::string &contents)
+std::string temporary_name(const std::string &name)
 {
-    std::error_code ignored;
-    std::filesystem::create_directories(path.parent_path(), ignored);
-    std::string temporary = path.string() + ".XXXXXX";
-    const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
-    if (descriptor < 0)
+    uint64_t number = 0;
+    static_cast<void>(!getrandom(&number, sizeof number, GRND_NONBLOCK));
+    return dnn_torch::concat(name, ".", getpid(), ".", number);
+}
+
+// Writes to a temporary file and renames it, so that nobody reads half a file.
+void write(const std::filesystem::path &path, const std::string &name, const std::string &contents)
+{
+    const Descriptor there = open_new_folder(path);
+    const std::string temporary = temporary_name(name);
+    Descriptor file(openat(there.get(), temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                           S_IRUSR | S_IWUSR));
+    if (!file.is_open())
         return;
-    const auto written = ::write(descriptor, contents.data(), contents.size());
+    const auto written = ::write(file.get(), contents.data(), contents.size());
     const bool whole = written == static_cast<ssize_t>(contents.size());
-    if (close(descriptor) < 0 || !whole || rename(temporary.c_str(), path.c_str()) < 0)
-        unlink(temporary.c_str());
+    if (close(file.release()) < 0 || !whole ||
+        renameat(there.get(), temporary.c_str(), there.get(), name.c_str()) < 0)
+        unlinkat(there.get(), temporary.c_str(), 0);
 }
 
 constexpr std::string_view head = "dnn-torch tuning 5", end = "end";
@@ -158,14 +190,14 @@ std::optional<TuningRecord> parse_record(const std::string &text, const std::str
 
 std::string read_from_folder(const std::string &line)
 {
-    const std::filesystem::path path = file_for(line);
-    return path.empty() ? "" : read(path);
+    const std::filesystem::path path = folder();
+    return path.empty() || line.empty() ? "" : read(path, name_for(line));
 }
 
 void write_to_folder(const std::string &line, const std::string &text)
 {
-    if (const std::filesystem::path path = file_for(line); !path.empty())
-        write(path, text);
+    if (const std::filesystem::path path = folder(); !path.empty() && !line.empty())
+        write(path, name_for(line), text);
 }
 
 } // namespace engine_torch

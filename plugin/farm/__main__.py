@@ -25,7 +25,7 @@ VARIABLES = ("DNN_TORCH_SLICE", "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX")
 
 
 def say(text):
-    print(f"dnn-torch farm: {text}", file=sys.stderr, flush=True)
+    print(f"dnn-torch farm: {status.printable(text)}", file=sys.stderr, flush=True)
 
 
 class Parser(argparse.ArgumentParser):

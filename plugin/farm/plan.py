@@ -212,9 +212,10 @@ def read_json(path):
         return None
 
 
-def check_owner(path, trust):
+def check_owner(path, facts, trust):
     """A plan runs commands, so whoever writes one can do what its reader can."""
-    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise Never(f"{path} is damaged: make the plan again")
     if trust:
         return
     if facts.st_uid not in (os.geteuid(), 0):
@@ -227,16 +228,67 @@ def read(folder, trust=False):
     where = pathlib.Path(os.path.abspath(folder))
     path = where / "plan.json"
     try:
-        check_owner(path, trust)
-        text = path.read_bytes()
+        # Not to wait for a pipe.  What is checked is what is read.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            check_owner(path, os.fstat(file.fileno()), trust)
+            text = file.read()
     except FileNotFoundError:
         raise Refused(f"there is no plan in {folder}: `dnn-torch farm plan` makes one") from None
     except OSError as error:
         raise of_system(error, path) from None
     try:
-        return from_values(json.loads(text), where)
-    except (ValueError, TypeError, KeyError):
+        return from_values(json.loads(text, parse_constant=refuse_constant), where)
+    except (ArithmeticError, ValueError, TypeError, KeyError, RecursionError):
         raise Never(f"{path} is damaged: make the plan again") from None
+
+
+def refuse_constant(name):
+    raise ValueError(name)
+
+
+def check_kinds(one):
+    """Whoever uses a field relies on its kind.  Numbers are so small that no sum overflows."""
+    for field in dataclasses.fields(one):
+        value = getattr(one, field.name)
+        kind = field.type if field.type is not float else (int, float)
+        if field.type == (float | None):
+            kind = (int, float, type(None))
+        if field.name == "where":
+            continue
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise TypeError(field.name)
+        if isinstance(value, str):
+            check_text(value)
+        if isinstance(value, (int, float)) and not abs(value) < 1 << 62:
+            raise ValueError(field.name)
+
+
+def check_text(text):
+    """A file's name or an argument can be neither of these."""
+    if b"\0" in os.fsencode(text):
+        raise ValueError(text)
+
+
+def check_parts(plan):
+    """The same of what lists and texts hold, and what must not be 0."""
+    texts = [*plan.encoder, *plan.others, *plan.streams, *plan.tags, *plan.metadata, *plan.machine,
+             *plan.metadata.values(), *plan.files.values(), *plan.environment.values()]
+    numbers = [number for number, _, _ in plan.records]
+    texts += [text for _, *both in plan.records for text in both]
+    texts += [value for value in plan.machine.values() if value is not None]
+    texts += [tag for name, tag in plan.tags.items()
+              if name not in ("width", "height") or type(tag) is not int]
+    for text in texts:
+        check_text(text)
+    if not all(isinstance(number, int) and number >= 0 for number in numbers):
+        raise TypeError
+    Fraction(plan.moved), Fraction(plan.anchor)
+    if min(plan.tick, plan.out_tick) <= 0 or min(each.count for each in plan.slices) <= 0:
+        raise ValueError
+    if min(plan.seconds_a_frame, plan.seconds_to_start, plan.retries, plan.cores - 1) < 0:
+        raise ValueError
+    if not all(map(os.path.isabs, (plan.source, plan.output, plan.folder))):
+        raise ValueError
 
 
 def from_values(values, where):
@@ -246,6 +298,9 @@ def from_values(values, where):
     known = {field.name for field in dataclasses.fields(Plan)}
     plan = Plan(**{name: value for name, value in values.items() if name in known})
     plan.where = where
+    for each in (plan, *plan.slices):
+        check_kinds(each)
+    check_parts(plan)
     if sum(each.count for each in plan.slices) != plan.frames or not plan.slices:
         raise ValueError
     return plan

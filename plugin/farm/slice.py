@@ -82,6 +82,8 @@ def graph(plan, piece, chain):
 def own_chain(plan, piece, text, part):
     """Random numbers are those of the whole video's frames, and records go beside the part."""
     filters, further = chains.parse(text), records.options(plan, part)
+    if further and max(further) >= len(filters):
+        raise Never(f"{plan.where / 'plan.json'} is damaged: make the plan again")
     numbers, place = {"start_number": piece.decode_first}, chains.interpolator_of(filters)
     for i, each in enumerate(filters):
         if each.is_ours:

@@ -126,14 +126,21 @@ def ranges_in_words(numbers):
     return ", ".join(words[:most] + (["..."] if len(words) > most else []))
 
 
+def printable(text):
+    """Text of a plan that others wrote, which may hold what a terminal obeys."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else f"\\x{ord(letter):02x}"
+                   for letter in str(text))
+
+
 def show(plan):
     """What will run, as a shell would take it."""
     piece = plan.slices[0]
-    print(f"in {shlex.quote(plan.folder)}")
-    print("variables:", " ".join(f"{name}={value}" for name, value in plan.environment.items()))
-    print("slice 0:", shlex.join(media.launched(
-        slices.arguments(plan, piece, plan.path(0, "part")))))
-    print("join:", shlex.join([media.FFMPEG, *joining.arguments(
-        plan, plan.where / "slices" / "join.ffconcat", piece.start, plan.output)]))
-    print("made with:", ", ".join(f"{name} {value}" for name, value in plan.machine.items()))
-    print(table(plan))
+    text = [f"in {shlex.quote(plan.folder)}",
+            "variables: " + " ".join(f"{name}={value}" for name, value in plan.environment.items()),
+            "slice 0: " + shlex.join(media.launched(
+                slices.arguments(plan, piece, plan.path(0, "part")))),
+            "join: " + shlex.join([media.FFMPEG, *joining.arguments(
+                plan, plan.where / "slices" / "join.ffconcat", piece.start, plan.output)]),
+            "made with: " + ", ".join(f"{name} {value}" for name, value in plan.machine.items()),
+            table(plan)]
+    print(printable("\n".join(text)))

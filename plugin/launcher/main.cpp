@@ -12,6 +12,7 @@
 #include <exception>
 #include <getopt.h>
 #include <string_view>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -178,6 +179,11 @@ void end_with_starter()
 
 int main_with(int argc, char **argv)
 {
+    // Each command starts programs that the environment chooses.
+    if (getauxval(AT_SECURE)) {
+        fprintf(stderr, "dnn-torch: refuses to run with raised privileges\n");
+        return exit_cannot_run;
+    }
     end_with_starter();
     std::string_view name = argc > 1 ? argv[1] : "";
     if (name == "--help" || name == "help")

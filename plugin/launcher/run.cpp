@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace dnn_torch
@@ -44,10 +43,6 @@ int exec(char **program)
 int run(char **program)
 {
     Part preload = find_preload();
-    if (getauxval(AT_SECURE)) {
-        fprintf(stderr, "dnn-torch: refuses to run with raised privileges\n");
-        return exit_cannot_run;
-    }
     if (preload.path.empty()) {
         fprintf(stderr, "dnn-torch: there is no libdnn_torch_preload.so in %s; install it again\n",
                 preload.searched.c_str());

@@ -233,6 +233,21 @@ def test_launcher_says_what_is_not_there():
     assert denied.returncode == 126
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a program of another user's")
+@pytest.mark.parametrize("command", ["run true", "inspect a.pt", "farm status x", "doctor", "devices"])
+def test_launcher_refuses_raised_privileges(tmp_path, command):
+    """Each command starts programs, of folders that the environment names."""
+    copy = tmp_path / "dnn-torch"
+    shutil.copy(LAUNCHER, copy)
+    os.chown(copy, 12345, 12345)
+    copy.chmod(0o4755)
+    result = output(copy, *command.split())
+    if "raised" not in result.stderr and os.statvfs(tmp_path).f_flag & os.ST_NOSUID:
+        pytest.skip("the folder for temporary files is mounted without set-user-ID programs")
+    assert (result.returncode, result.stdout) == (126, "")
+    assert result.stderr == "dnn-torch: refuses to run with raised privileges\n"
+
+
 # In a rescue system or a chroot.
 @sanitized
 @pytest.mark.parametrize("called", ["by its path", "by its name", "through a link"])

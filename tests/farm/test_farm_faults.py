@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Nothing is lost, doubled or wrong, and each fault is told in one line."""
+import contextlib
+import copy
 import json
 import os
 import pathlib
@@ -15,8 +17,13 @@ import pytest
 import support
 from farms import NTSC, WHOLE, clip, done, farm, frames_of, judge, make, plan, plan_of, refused, whole_run
 
+# plugin/farm's own, where farms.py has added its folder
+import plan as plans
+import status
+
 # Nightly: 200 kills.
 KILLS = int(os.environ.get("DNN_TORCH_FARM_KILLS", "200" if WHOLE else "20"))
+MUTANTS = 10000 if WHOLE else 300
 FRAMES = ("-c:v", "ffv1")
 
 
@@ -206,6 +213,61 @@ def test_a_damaged_plan(made):
     (made / "plan.json").write_text("{")
     assert "is damaged" in refused("run", made, code=65)
     assert "there is no plan" in refused("run", made / "slices")
+
+
+ODD = (None, True, -1, 0, 1, 1 << 31, 1 << 70, 1e308, -0.5, "", "x", "\x1b[31m", "\0", "\ud800", "1/0",
+       "-1/2", "nan", "../../etc", [], {}, [[]], {"a": 1}, ["a", "\0"], [1])
+
+
+def changed(value, chance):
+    """The same but for one place in it."""
+    if not isinstance(value, (dict, list)) or not value or chance.random() < 0.15:
+        return copy.deepcopy(chance.choice(ODD))
+    place = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
+    action = chance.random()
+    if action < 0.08:
+        del value[place]
+    elif action < 0.16:
+        more = copy.deepcopy(value[place])
+        value.insert(place, more) if isinstance(value, list) else value.update({"\x1b]0;": more})
+    else:
+        value[place] = changed(value[place], chance)
+    return value
+
+
+def damaged(text, chance):
+    text = bytearray(text)
+    for _ in range(chance.randrange(0, 4)):
+        text[chance.randrange(len(text))] = chance.randrange(256)
+    return bytes(text)
+
+
+# Whoever gets a plan from others looks at it first.
+def test_hostile_plans(made, capsys):
+    good = json.loads((made / "plan.json").read_text())
+    read = 0
+    for number in range(MUTANTS):
+        chance = random.Random(number)
+        values = changed(copy.deepcopy(good), chance)
+        text = json.dumps(values).encode()
+        if number % 5 == 0:
+            text = damaged(text, chance)
+        if number == 0:
+            text = b'{"format":3,"slices":' + b"[" * 100000
+        (made / "plan.json").write_bytes(text)
+        with contextlib.suppress(plans.Failure):
+            one = plans.read(made)
+            read += 1
+            status.show(one)
+            status.status(one, False)
+            status.status(one, True)
+            shown = capsys.readouterr().out
+            assert all(line.isprintable() for line in shown.splitlines()), repr(shown)
+    assert read > 0
+    (made / "plan.json").unlink()
+    os.mkfifo(made / "plan.json")
+    with pytest.raises(plans.Never):
+        plans.read(made, trust=True)
 
 
 def test_a_damaged_slice(made, tmp_path):

@@ -6,8 +6,11 @@
 
 #include "isolation/protocol/channel.h"
 #include "isolation/protocol/messages.h"
+#include "isolation/protocol/shared_memory.h"
 
+#include <atomic>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -26,18 +29,44 @@ struct ReplyChange {
 // By the reply's place among all, from 0 on.
 using ReplyChanges = std::map<size_t, std::vector<ReplyChange>>;
 
-// Lines "REPLY patch AT WIDTH VALUE", "REPLY size BYTES", "REPLY close", "REPLY twice".  Other
-// lines are left out.
-ReplyChanges parse_changes(std::string_view text);
+// What a child does.  Its text has lines "REPLY patch AT WIDTH VALUE", "REPLY size BYTES",
+// "REPLY close" and "REPLY twice", and:
+//
+//   probe NAME      which tensors it says that its model returns, see names_of_layouts()
+//   run NAME SEED   which ones it returns, and their numbers
+//   rewrite SEED    it changes the memory of its results at random moments
+//
+// Other lines are left out.
+struct ChildsPart {
+    ReplyChanges changes = {};
+    std::string probed = "picture", returned = "picture";
+    uint64_t numbers = 0;
+    std::optional<uint64_t> rewrites = {};
+};
+ChildsPart parse_part(std::string_view text);
+
+std::vector<std::string> names_of_layouts();
+
+// The fields of the replies to these requests: bytes from the beginning, and widths.
+struct Field {
+    size_t at = 0, width = 0;
+};
+Field any_field(isolation::Kind kind, class Random &random);
+
+// The kinds of the first replies of a whole conversation.
+std::vector<isolation::Kind> kinds_of_replies();
 
 // Runs on a thread of its own until the host has closed the control channel.
 class PlayedChild
 {
 public:
-    PlayedChild(isolation::Descriptor control, ReplyChanges changes);
-    ~PlayedChild() { thread_.join(); }
+    PlayedChild(isolation::Descriptor control, ChildsPart part);
+    ~PlayedChild();
     PlayedChild(const PlayedChild &) = delete;
     PlayedChild &operator=(const PlayedChild &) = delete;
+
+    // Whether it could write to memory that only the host may write to.
+    bool broke_in() const { return broke_in_; }
 
 private:
     void play();
@@ -47,10 +76,16 @@ private:
     void send_changed(isolation::Descriptor &channel, std::vector<char> bytes);
 
     std::vector<isolation::Descriptor> channels_; // the first is the control channel
-    const ReplyChanges changes_;
+    void take_memory(const isolation::ReceivedMessage &received, isolation::Kind kind,
+                     const char *message);
+    void rewrite();
+    void fill_numbers();
+
+    const ChildsPart part_;
     size_t replies_ = 0;
-    bool has_memory_ = false;
-    std::thread thread_;
+    isolation::Mapping memory_;
+    std::atomic<bool> is_over_{false}, broke_in_{false};
+    std::thread thread_, rewriter_;
 };
 
 } // namespace fuzz

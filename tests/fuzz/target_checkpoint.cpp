@@ -9,6 +9,7 @@
 #include "engines/torch/checkpoint/checkpoint.h"
 #include "reading.h"
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,53 @@ Outcome run(std::string_view input)
     return fuzz::outcome_of_reading(input, "weights.pth", read);
 }
 
+const fuzz::Language language = {{"{",
+                                  "}",
+                                  "[",
+                                  "]",
+                                  "\"",
+                                  ":",
+                                  ",",
+                                  "dtype",
+                                  "shape",
+                                  "F32",
+                                  "BF16",
+                                  "F8_E4M3",
+                                  "I64",
+                                  "BOOL",
+                                  "F4",
+                                  "data_offsets",
+                                  "0",
+                                  "1",
+                                  "-1",
+                                  "4294967296",
+                                  "1e3",
+                                  "9223372036854775807",
+                                  "18446744073709551616",
+                                  "__metadata__",
+                                  "null",
+                                  "\\u0000",
+                                  "format"},
+                                 2000};
+
+// A file of safetensors begins with the length of its description, which fits again.
+bool change_description(std::string &input, fuzz::Random &random, const fuzz::Inputs &seeds,
+                        std::string &words)
+{
+    uint64_t length = 0;
+    if (input.size() < sizeof length)
+        return false;
+    std::memcpy(&length, input.data(), sizeof length);
+    if (length > input.size() - sizeof length)
+        return false;
+    std::string text = input.substr(sizeof length, length);
+    words = fuzz::change_text(text, random, language, seeds);
+    input.replace(sizeof length, length, text);
+    length = text.size();
+    std::memcpy(input.data(), &length, sizeof length);
+    return true;
+}
+
 // Numbers are most of a file, and what describes them stands before them.
 std::string change(std::string &input, fuzz::Family family, fuzz::Random &random,
                    const fuzz::Inputs &seeds)
@@ -58,6 +106,9 @@ std::string change(std::string &input, fuzz::Family family, fuzz::Random &random
     constexpr size_t head = 1200;
     if (input.compare(0, 2, "PK") == 0)
         return fuzz::change_model(input, family, random, seeds);
+    std::string words;
+    if (family == fuzz::Family::rewriting && change_description(input, random, seeds, words))
+        return words;
     return random.one_in(4) ? fuzz::change_bytes(input, random, seeds)
                             : fuzz::change_bytes(input, random, seeds, 0, head);
 }

@@ -5,6 +5,7 @@
 #include "changes.h"
 #include "digest.h"
 #include "played_child.h"
+#include "tensor_use.h"
 
 #include "engine_kit/failure.h"
 #include "engine_kit/sized.h"
@@ -21,14 +22,9 @@ namespace
 
 using engine_kit::Failure;
 using fuzz::Ending;
+using fuzz::Fault;
 using fuzz::Outcome;
 using isolation::Child;
-
-// What must not come out, whoever sent it.
-class Fault : public std::runtime_error
-{
-    using std::runtime_error::runtime_error;
-};
 
 void expect_line(const char *text, const char *what)
 {
@@ -112,21 +108,42 @@ void look_at(DnnTorchModel &model, fuzz::Digest &digest)
         }
 }
 
-void probe(DnnTorchModel &model, const DnnTorchTensor &in, const Wanted &wanted,
-           fuzz::Digest &digest)
+std::vector<DnnTorchTensor> probe(DnnTorchModel &model, const DnnTorchTensor &in,
+                                  const Wanted &wanted, fuzz::Digest &digest)
 {
     std::vector<DnnTorchTensor> out(wanted.count, {.size = sizeof(DnnTorchTensor)});
     model.probe(&in, 1, out.data(), out.size());
     expect_shapes(out, wanted);
     for (const DnnTorchTensor &each : out)
         digest.add(each.dims, sizeof each.dims);
+    out.resize(isolation::count_there(std::span(std::as_const(out))));
+    return out;
 }
 
-void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
+// Where the child may change its memory, what was read is no part of `digest`.
+void use(std::span<const DnnTorchTensor> shapes, std::span<const DnnTorchTensor> out,
+         const Wanted &wanted, bool is_rewritten, fuzz::Digest &digest)
+{
+    fuzz::Digest before, after, ignored;
+    for (const DnnTorchTensor &each : out)
+        read_elements(each, before);
+    if (wanted.count == picture.count) {
+        if (!is_rewritten)
+            digest.add(std::to_string(before.value()));
+        return;
+    }
+    fuzz::use_tensors(shapes, out, is_rewritten ? ignored : digest);
+    for (const DnnTorchTensor &each : out)
+        read_elements(each, after);
+    if (before.value() != after.value())
+        throw Fault("tensors that change while they are used");
+}
+
+void run(DnnTorchModel &model, const Wanted &wanted, bool is_rewritten, fuzz::Digest &digest)
 {
     std::vector<float> samples(4, 0.5F);
     DnnTorchTensor in = input(samples);
-    probe(model, in, wanted, digest);
+    const std::vector<DnnTorchTensor> shapes = probe(model, in, wanted, digest);
     const DnnTorchPlanParameters parameters = {
         .size = sizeof parameters, .budget_seconds = 0, .samples = &in};
     const DnnTorchPlan plan(model, &in, 1, parameters);
@@ -142,8 +159,8 @@ void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
         DnnTorchRun report = {.size = sizeof report, .number = i, .had_nan = 0};
         session.run(&in, 1, out.data(), out.size(), report);
         expect_shapes(out, wanted);
-        for (size_t j = 0; j < isolation::count_there(std::span(std::as_const(out))); j++)
-            read_elements(out[j], digest);
+        const size_t there = isolation::count_there(std::span(std::as_const(out)));
+        use(shapes, std::span(std::as_const(out)).first(there), wanted, is_rewritten, digest);
         in.data = session.memory(samples.size() * sizeof(float));
     }
     session.reset();
@@ -152,12 +169,12 @@ void run(DnnTorchModel &model, const Wanted &wanted, fuzz::Digest &digest)
 // An input that begins with this line opens the model for all its tensors.
 constexpr std::string_view wish_for_all = "tensors\n";
 
-Outcome run(std::string_view input)
+Outcome run_part(std::string_view input, const fuzz::ChildsPart &part, bool &broke_in)
 {
     auto channel = isolation::make_channel();
     if (!channel)
         return {};
-    const fuzz::PlayedChild child(std::move(channel->second), fuzz::parse_changes(input));
+    const fuzz::PlayedChild child(std::move(channel->second), part);
     isolation::Descriptor control = std::move(channel->first);
     const DnnTorchSource source = {
         .size = sizeof source, .name = "a model", .fd = -1, .data = "", .data_size = 0};
@@ -170,7 +187,8 @@ Outcome run(std::string_view input)
                                 return Child::adopt(std::move(control), std::move(on_notice));
                             });
         look_at(model, digest);
-        run(model, wants_all ? all_tensors : picture, digest);
+        run(model, wants_all ? all_tensors : picture, part.rewrites.has_value(), digest);
+        broke_in = child.broke_in();
     } catch (const Fault &fault) {
         return {Ending::fault, 0, fault.what()};
     } catch (const Failure &failure) {
@@ -181,29 +199,48 @@ Outcome run(std::string_view input)
     return {Ending::accepted, digest.value(), ""};
 }
 
+Outcome run(std::string_view input)
+{
+    bool broke_in = false;
+    const Outcome outcome = run_part(input, fuzz::parse_part(input), broke_in);
+    return broke_in ? Outcome{Ending::fault, 0, "a child that wrote into its inputs"} : outcome;
+}
+
 const fuzz::Language language = {{"patch", "size", "close", "twice", "0", "1", "2", "4", "8", "64",
                                   "4294967295", "9223372036854775807", "18446744073709551615",
                                   "18446744073709551552", "\n"},
                                  200};
 
-// Where a reply's own fields begin, for replies have long texts before them.
+// One field of one reply.
+std::string patch(fuzz::Random &random)
+{
+    static const std::vector<isolation::Kind> kinds = fuzz::kinds_of_replies();
+    const size_t reply = random.below(kinds.size());
+    const fuzz::Field field = fuzz::any_field(kinds[reply], random);
+    return std::to_string(reply) + " patch " + std::to_string(field.at) + ' ' +
+           std::to_string(field.width) + ' ' + std::to_string(fuzz::extreme_number(random)) + '\n';
+}
+
+std::string play(fuzz::Random &random)
+{
+    static const std::vector<std::string> names = fuzz::names_of_layouts();
+    if (random.one_in(3))
+        return "rewrite " + std::to_string(random.below(1000)) + '\n';
+    const std::string &returned = random.pick(names);
+    std::string lines = random.one_in(4) ? "" : "probe " + returned + '\n';
+    return lines + "run " + returned + ' ' + std::to_string(random.below(1000)) + '\n';
+}
+
 std::string change(std::string &input, fuzz::Family family, fuzz::Random &random,
                    const fuzz::Inputs &seeds)
 {
-    if (random.one_in(4))
+    if (random.one_in(8))
         return fuzz::change_by_family(input, family, random, language, seeds);
-    constexpr size_t replies = 16, widths[] = {1, 4, 8};
-    const size_t head = sizeof(isolation::ReplyHead);
-    if (random.one_in(4) && !input.starts_with(wish_for_all))
+    if (random.one_in(2) && !input.starts_with(wish_for_all))
         input.insert(0, wish_for_all);
-    const size_t behind = random.one_in(2) ? 200 : sizeof(isolation::RunReply) - head;
-    const size_t at = random.one_in(3) ? random.below(16) : head + random.below(behind);
-    const std::string line = std::to_string(random.below(replies)) + " patch " +
-                             std::to_string(at / 4 * 4) + ' ' +
-                             std::to_string(random.pick(widths)) + ' ' +
-                             std::to_string(fuzz::extreme_number(random)) + '\n';
-    input += line;
-    return "one more patch: " + line.substr(0, line.size() - 1);
+    const std::string lines = random.one_in(2) ? play(random) : patch(random);
+    input += (input.empty() || input.ends_with('\n') ? "" : "\n") + lines;
+    return "lines more: " + lines;
 }
 
 } // namespace

@@ -16,7 +16,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace
 {
@@ -118,6 +120,27 @@ TEST_F(Limits, IsTheFirstToBeEnded)
         return read(file, text, sizeof(text) - 1) > 0 ? atoi(text) : -2;
     });
     EXPECT_GE(end.answer, 500) << describe(end);
+}
+
+// Containers and services raise their own score: that of the model's process is never lower.
+TEST_F(Limits, IsTheFirstToBeEndedAmongThoseThatAreEndedFirst)
+{
+    for (const auto &[own, wanted] :
+         {std::pair(300, 800), std::pair(800, 1000), std::pair(1000, 1000)}) {
+        const pid_t middle = fork();
+        if (middle == 0) {
+            std::ofstream("/proc/self/oom_score_adj") << own;
+            const End end = run_caged(limits, [] {
+                int score = -2;
+                std::ifstream("/proc/self/oom_score_adj") >> score;
+                return score;
+            });
+            _exit(end.answer == wanted ? 0 : 1);
+        }
+        int status = -1;
+        waitpid(middle, &status, 0);
+        EXPECT_EQ(status, 0) << own;
+    }
 }
 
 // Below a root of their own, so that they say what the test wants.

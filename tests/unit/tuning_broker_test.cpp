@@ -7,13 +7,16 @@
 #include "engine_kit/tuning_cache.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -89,6 +92,168 @@ TuningRecord a_record(double seconds)
 {
     return {"frozen", "fp32", seconds, 77, "a notice", ""};
 }
+
+// ---- the folder ---------------------------------------------------------------------
+
+namespace fs = std::filesystem;
+
+// A cache folder, and beside it one that others may write to.
+class InFolder : public testing::Test
+{
+protected:
+    InFolder()
+    {
+        fs::create_directories(others_);
+        fs::permissions(others_, fs::perms::all);
+        use(own_);
+    }
+    ~InFolder() override
+    {
+        unsetenv("DNN_TORCH_CACHE");
+        fs::remove_all(all_);
+    }
+
+    static void use(const fs::path &folder) { setenv("DNN_TORCH_CACHE", folder.c_str(), 1); }
+    static TuningCache cache() { return TuningCache({"a model", "its hash", "settings"}); }
+    static bool is_known() { return cache().recall_from_folder().has_value(); }
+
+    static size_t files(const fs::path &folder)
+    {
+        std::error_code none;
+        return static_cast<size_t>(
+            std::distance(fs::directory_iterator(folder, none), fs::directory_iterator()));
+    }
+
+    // The one record's file.
+    static fs::path record(const fs::path &folder)
+    {
+        return fs::directory_iterator(folder)->path();
+    }
+
+    const fs::path all_ = testing::TempDir() + "caches-" + std::to_string(getpid()),
+                   own_ = all_ / "new" / "own", others_ = all_ / "others";
+};
+
+TEST_F(InFolder, OfOurOwnIsMadeAndKept)
+{
+    cache().remember(a_record(1));
+    EXPECT_TRUE(is_known());
+    EXPECT_EQ(files(own_), 1U);
+    EXPECT_EQ(fs::status(own_).permissions(), fs::perms::owner_all);
+    fs::create_directory_symlink(own_, all_ / "link");
+    use(all_ / "link");
+    EXPECT_TRUE(is_known());
+}
+
+TEST_F(InFolder, OfOthersNothingIsBelievedOrWritten)
+{
+    cache().remember(a_record(1));
+    fs::copy(record(own_), others_);
+    use(others_);
+    EXPECT_FALSE(is_known());
+    fs::remove(record(others_));
+    cache().remember(a_record(1));
+    EXPECT_EQ(files(others_), 0U);
+    if (geteuid() != 0)
+        return;
+    use(own_);
+    ASSERT_EQ(chown(own_.c_str(), 12345, 12345), 0);
+    EXPECT_FALSE(is_known());
+    cache().remember(a_record(2));
+    ASSERT_EQ(chown(own_.c_str(), 0, 0), 0);
+    EXPECT_EQ(cache().recall_from_folder()->run_seconds, 1);
+    ASSERT_EQ(chown(record(own_).c_str(), 12345, 12345), 0);
+    EXPECT_FALSE(is_known());
+}
+
+TEST_F(InFolder, RecordsThatAreLinksOrOpenToOthersAreNotBelieved)
+{
+    cache().remember(a_record(1));
+    const fs::path path = record(own_);
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+    EXPECT_FALSE(is_known());
+    fs::permissions(path, fs::perms::others_write, fs::perm_options::remove);
+    EXPECT_TRUE(is_known());
+    fs::rename(path, others_ / "elsewhere");
+    fs::create_symlink(others_ / "elsewhere", path);
+    EXPECT_FALSE(is_known());
+    cache().remember(a_record(2)); // replaces the link, and not what it leads to
+    EXPECT_EQ(cache().recall_from_folder()->run_seconds, 2);
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path)));
+    fs::remove(path);
+    fs::create_directory(path);
+    cache().remember(a_record(3));
+    EXPECT_FALSE(is_known());
+    EXPECT_EQ(files(own_), 1U) << "a temporary file was left";
+}
+
+// Exchanges the cache folder for a link to the others' one while records are kept.
+TEST_F(InFolder, ThatIsReplacedMeanwhileLeadsNowhere)
+{
+    fs::create_directories(own_);
+    const fs::path link = all_ / "link";
+    fs::create_directory_symlink(own_, link);
+    use(link);
+    std::atomic<bool> ended{false};
+    std::thread replacing([&] {
+        for (bool is_own = false; !ended; is_own = !is_own) {
+            fs::create_directory_symlink(is_own ? own_ : others_, all_ / "next");
+            fs::rename(all_ / "next", link);
+        }
+    });
+    for (int i = 0; i < 2000; i++) {
+        cache().remember(a_record(i));
+        is_known();
+    }
+    ended = true;
+    replacing.join();
+    EXPECT_EQ(files(others_), 0U);
+    EXPECT_EQ(files(own_), 1U);
+}
+
+TEST_F(InFolder, ThatIsFullKeepsNothing)
+{
+    cache().remember(a_record(1));
+    const auto before = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = {}, little = {};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    little = {.rlim_cur = 20, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &little);
+    cache().remember(a_record(2));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, before);
+    EXPECT_EQ(cache().recall_from_folder()->run_seconds, 1);
+    EXPECT_EQ(files(own_), 1U);
+}
+
+// Each record is one that somebody wrote: nobody sees half of one.
+TEST_F(InFolder, OfSixteenProcessesHasWholeRecords)
+{
+    constexpr int processes = 16, rounds = 625;
+    cache().remember(a_record(1));
+    for (int i = 0; i < processes; i++)
+        if (fork() == 0) {
+            bool is_whole = true;
+            for (int round = 0; round < rounds; round++) {
+                TuningRecord record = a_record(i);
+                record.notice = std::string(static_cast<size_t>(i) * 100, 'n');
+                cache().remember(record);
+                const auto known = cache().recall_from_folder();
+                is_whole = is_whole && known &&
+                           (known->notice == "a notice" ||
+                            known->notice.size() == static_cast<size_t>(known->run_seconds * 100));
+            }
+            _exit(is_whole ? 0 : 1);
+        }
+    for (int i = 0; i < processes; i++) {
+        int status = -1;
+        wait(&status);
+        EXPECT_EQ(status, 0);
+    }
+    EXPECT_EQ(files(own_), 1U);
+}
+
+// ---- the broker ---------------------------------------------------------------------
 
 TEST(ContentHash, OfAFileIsThatOfItsBytes)
 {

@@ -87,9 +87,8 @@ void limit_floats(AVFrame *frame)
     }
 }
 
-void copy_floats(const Images &images, int index, AVFrame *frame)
+void copy_floats(const Images &images, int index, const Images &to)
 {
-    const Images to = images_in(frame);
     for (int y = 0; y < images.height; y++) {
         const FloatRow row = image_row(images, index, y), copy = image_row(to, 0, y);
         for (ptrdiff_t x = 0; x < images.width; x++)

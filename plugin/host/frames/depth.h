@@ -21,8 +21,8 @@ namespace dnn_torch
 PictureNumbers depth_numbers(const Images &images, int index,
                              const std::optional<DepthLimits> &limits);
 
-// Copies picture `index`, of one channel, unchanged to a grey frame of floats.
-void copy_floats(const Images &images, int index, AVFrame *frame);
+// Copies picture `index`, of one channel, unchanged to planes of floats.
+void copy_floats(const Images &images, int index, const Images &to);
 
 // Returns a view of a grey frame of floats.
 Images images_in(const AVFrame *frame);

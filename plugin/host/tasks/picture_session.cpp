@@ -172,6 +172,8 @@ void PictureSession::finish(FrameItem &item, const Images &output, int index, bo
 bool PictureSession::write(const FrameItem &item, const Images &output, int index, AVFrame *result)
 {
     const AVFrame *const frame = item.frame.get();
+    if (plan_.contract.as == As::depth && !plan_.contract.depth)
+        return write_measured_depth(output, index, result);
     if (plan_.contract.as == As::depth)
         return write_depth(output, index, plan_.contract.depth, result);
     if (plan_.part() != Part::seen) {
@@ -185,6 +187,16 @@ bool PictureSession::write(const FrameItem &item, const Images &output, int inde
     if (plan_.keeps_format())
         scaler_.carry_unseen(frame, result, plan_.output_channels);
     return saw_nan;
+}
+
+// Its extremes are found before its samples are scaled by them, and another process may share the
+// memory: it is copied, so that both are of the same samples.
+bool PictureSession::write_measured_depth(const Images &output, int index, AVFrame *result)
+{
+    depth_.resize(static_cast<size_t>(output.width) * static_cast<size_t>(output.height));
+    const Images depth = float_planes(depth_.data(), 1, 1, {output.width, output.height});
+    copy_floats(output, index, depth);
+    return write_depth(depth, 0, std::nullopt, result);
 }
 
 bool PictureSession::write_part(const FrameItem &item, const Images &output, int index,

@@ -53,6 +53,7 @@ private:
     bool write(const FrameItem &item, const Images &output, int index, AVFrame *result);
     bool write_part(const FrameItem &item, const Images &output, int index, AVFrame *result,
                     Part part);
+    bool write_measured_depth(const Images &output, int index, AVFrame *result);
     void check_size(const Images &output) const;
 
     const PicturePlan &plan_;
@@ -61,6 +62,7 @@ private:
     PassBy pass_by_;
     Mixer mixer_;
     InputMemory memory_;
+    std::vector<float> depth_;
 };
 
 } // namespace dnn_torch

@@ -246,7 +246,7 @@ void TiledSession::write_depth_part(const Picture &picture, const Images &part, 
     if (tiling_->grid.is_blended)
         blender_.write_floats(part, index, numbers, edges);
     else
-        copy_floats(part, index, numbers);
+        copy_floats(part, index, images_in(numbers));
 }
 
 void TiledSession::finish(FrameJob &job)

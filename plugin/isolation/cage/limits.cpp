@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <fcntl.h>
+#include <fstream>
 #include <sys/resource.h>
-#include <unistd.h>
 
 namespace dnn_torch
 {
@@ -24,8 +23,8 @@ constexpr rlim_t most_files = 1024, most_files_with_gpu = 8192;
 // libraries that are loaded later are mapped, as are the frames.
 constexpr int64_t most_reserved_bytes = int64_t{16} << 30;
 
-// The kernel's OOM killer adds half of memory to what this process uses.
-constexpr char oom_score[] = "500";
+// The kernel's OOM killer adds half of memory to what this process uses, more than to ffmpeg's.
+constexpr int more_oom_score = 500, most_oom_score = 1000;
 
 // Lowers a limit for good, and never raises it.
 bool lower(int resource, rlim_t most)
@@ -40,13 +39,14 @@ bool lower(int resource, rlim_t most)
 
 bool raise_oom_score()
 {
-    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file < 0)
+    constexpr char path[] = "/proc/self/oom_score_adj";
+    int score = 0;
+    if (!(std::ifstream(path) >> score))
         return false;
-    constexpr ssize_t length = sizeof(oom_score) - 1;
-    bool written = write(file, oom_score, length) == length;
-    close(file);
-    return written;
+    // A service's may be the highest already, and only root may lower it.
+    std::ofstream file(path);
+    file << std::min(score + more_oom_score, most_oom_score) << std::flush;
+    return file.good();
 }
 
 // RLIMIT_DATA counts what is private and writable.  RLIMIT_AS counts the address space:

@@ -55,7 +55,7 @@ Mapping samples_memory(const ShapesRequest &request, std::span<const Descriptor>
     if (!descriptors.empty())
         memory = map_memory(descriptors.front().get(), request.samples_bytes, Writer::host);
     if (!memory.start())
-        leave("the memory of samples cannot be mapped");
+        leave("the memory of samples cannot be mapped; raise what limits memory (ulimit -v)");
     return memory;
 }
 
@@ -99,7 +99,9 @@ void ChannelServer::OpenSession::take_areas(const RunRequest &request,
         if (next < descriptors.size())
             areas[i] = map_memory(descriptors[next++].get(), request.new_areas[i], Writer::host);
         if (!areas[i].start())
-            leave("the memory of an input cannot be mapped");
+            leave("the memory of an input cannot be mapped; lower the frame size, or raise what "
+                  "limits "
+                  "memory (ulimit -v)");
     }
 }
 

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "opened_engine.h"
 
+#include "base/compose.h"
 #include "base/engine_handshake.h"
 #include "base/module_path.h"
 #include "engine_kit/failure.h"
 
 #include <climits>
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 namespace isolation
 {
@@ -29,14 +31,24 @@ std::string find_engine(const std::string &name)
     return path;
 }
 
+// A library that finds no room is told by the dynamic linker in words that name no limit.
+std::string words_on_address_space()
+{
+    rlimit limit = {};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return "";
+    return dnn_torch::concat("; this process may have ", limit.rlim_cur >> 20,
+                             " MiB of addresses: raise that (ulimit -v)");
+}
+
 } // namespace
 
 const DnnTorchEngine &open_engine(const std::string &name)
 {
     void *library = dlopen(find_engine(name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
-        throw Failure(DNN_TORCH_RUN_FAILED,
-                      std::string("the engine cannot be loaded: ") + dlerror());
+        throw Failure(DNN_TORCH_RUN_FAILED, dnn_torch::concat("the engine cannot be loaded: ",
+                                                              dlerror(), words_on_address_space()));
     const dnn_torch::EngineGreeting greeting = dnn_torch::greet_engine(library);
     if (!greeting.engine)
         throw Failure(DNN_TORCH_RUN_FAILED, "engine-" + name + ".so " + greeting.fault);

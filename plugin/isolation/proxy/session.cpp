@@ -8,6 +8,7 @@
 #include "isolation/protocol/tensor_views.h"
 #include "taken_outputs.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -368,14 +369,30 @@ void DnnTorchSession::place_inputs(const DnnTorchTensor *in, size_t in_count, Ru
         request.new_areas[i] = areas_[i].is_sent ? 0 : areas_[i].memory.mapping.size();
 }
 
+// Samples of pictures are read where they are, each once.  Other tensors hold indices and counts,
+// which are checked before they are used, and are copied first: the child may change its memory
+// between the two.
+char *DnnTorchSession::memory_of_outputs(const WireOutputs &outputs, size_t count)
+{
+    static char no_memory_yet = 0; // where all tensors are empty
+    if (!output_.mapping.start())
+        return &no_memory_yet;
+    if (plan_.model().results() == Results::picture)
+        return output_.mapping.start();
+    copied_.resize((bytes_used(std::span(outputs.tensors).first(count)) + 7) / 8);
+    // memcpy() may read twice.  Memory has whole pages.
+    const auto *const words = reinterpret_cast<volatile uint64_t *>(output_.mapping.start());
+    std::copy(words, words + copied_.size(), copied_.begin());
+    return reinterpret_cast<char *>(copied_.data());
+}
+
 void DnnTorchSession::take_outputs(const RunReply &reply, DnnTorchTensor *out, size_t out_count)
 {
     const Checked checked =
         check_views(reply.out, out_count, plan_.model().results(), output_.mapping.size());
     if (!checked.count)
         child_->refuse(checked.fault);
-    static char no_memory_yet = 0; // where all tensors are empty
-    char *const memory = output_.mapping.start() ? output_.mapping.start() : &no_memory_yet;
+    char *const memory = memory_of_outputs(reply.out, *checked.count);
     for (size_t i = 0; i < out_count; i++)
         engine_kit::give_element(i < *checked.count ? view_of(reply.out, i, memory)
                                                     : engine_kit::sized<DnnTorchTensor>(),

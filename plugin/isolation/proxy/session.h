@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <vector>
 
 // Belongs to one thread at a time, except for stop().
 struct DnnTorchSession final {
@@ -55,6 +56,7 @@ private:
     bool lies_in_given(const DnnTorchTensor &tensor, int64_t span, int64_t &offset) const;
     void place_inputs(const DnnTorchTensor *in, size_t in_count, isolation::RunRequest &request);
     void take_outputs(const isolation::RunReply &reply, DnnTorchTensor *out, size_t out_count);
+    char *memory_of_outputs(const isolation::WireOutputs &outputs, size_t count);
 
     const DnnTorchPlan &plan_;
     const int32_t threads_;
@@ -63,7 +65,8 @@ private:
     DnnTorchModel::ChildHandle child_;
     isolation::Descriptor channel_; // closed once the child is lost
     std::array<InputArea, isolation::area_count> areas_;
-    isolation::SharedMemory output_;
+    isolation::SharedMemory output_; // the child may change it at any time
+    std::vector<uint64_t> copied_;   // of it
     std::atomic<bool> stopped_{false};
 
     std::mutex mutex_;

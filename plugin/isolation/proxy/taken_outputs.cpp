@@ -5,8 +5,8 @@
 #include "engine_kit/text.h"
 #include "isolation/protocol/tensor_views.h"
 
+#include <algorithm>
 #include <cstring>
-#include <span>
 
 namespace isolation
 {
@@ -69,6 +69,14 @@ Checked check_views(const WireOutputs &outputs, size_t wanted, Results results, 
         if (!fills_its_memory(outputs.tensors[i], results, bytes))
             return {.count = std::nullopt, .fault = "a tensor outside its memory"};
     return checked;
+}
+
+size_t bytes_used(std::span<const WireTensor> tensors)
+{
+    int64_t end = 1; // a view needs an address
+    for (const WireTensor &tensor : tensors)
+        end = std::max(end, tensor.offset + span_of(tensor, Extents::from_zero).value_or(0));
+    return static_cast<size_t>(end);
 }
 
 DnnTorchTensor view_of(const WireOutputs &outputs, size_t index, char *memory)

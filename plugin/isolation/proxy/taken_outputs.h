@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace isolation
@@ -28,6 +29,9 @@ Checked check_shapes(const WireOutputs &outputs, size_t wanted, Results results)
 
 // The same, and each must be within `bytes` of memory and without gaps.
 Checked check_views(const WireOutputs &outputs, size_t wanted, Results results, size_t bytes);
+
+// Returns how much of the memory such tensors use, which were checked.
+size_t bytes_used(std::span<const WireTensor> tensors);
 
 // Returns output `index`, which was checked, over the memory; null: only its shape.
 DnnTorchTensor view_of(const WireOutputs &outputs, size_t index, char *memory);
