@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Models, plans and sessions of the host, with the fake engine.
+#include "host/model/contract.h"
 #include "host/model/engine_choice.h"
 #include "host/model/model.h"
+#include "host/model/model_request.h"
 #include "host/model/picture_tensors.h"
 #include "host/probing/model_probe.h"
 
@@ -26,6 +28,24 @@ namespace
 {
 
 constexpr Size small = {8, 6};
+
+// An option that nothing reads would be taken, and have no effect.
+TEST(ModelOptions, OfTheContractAreReadFromTheirTexts)
+{
+    int of_the_contract = 0;
+    for (const ModelOption &option : model_option_rows) {
+        ModelRequest request;
+        option.text_in(request) = "no such value";
+        if (request.contract == ContractOptions())
+            continue;
+        of_the_contract++;
+        try {
+            EXPECT_NE(contract_in_words(read_contract(request.contract, "")), "") << option.name;
+        } catch (const Error &) {
+        }
+    }
+    EXPECT_GT(of_the_contract, 15);
+}
 
 class ModelTest : public testing::Test
 {

@@ -34,7 +34,7 @@ template <class Part> struct Field {
     const char *name;
     const char *takes;                   // the accepted values, for errors
     const char *takes_in_json = nullptr; // the same for JSON, if different
-    const char *between = "";  // separates the numbers of an option; "": the option is a text
+    const char *between = "";  // separates an option's numbers, also if it is one; "": it is a text
     bool is_of_output = false; // of a tensor: whether an output has it as well
     bool is_as_input = true;   // and then, whether it defaults to the input's value
     bool (*set)(const Json &value, Part &part); // returns false if the value is invalid

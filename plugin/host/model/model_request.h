@@ -31,9 +31,9 @@ struct ModelOption {
     const char *value; // placeholder for the value in help
     const char *help;
     std::string &(*text_in)(ModelRequest &);
-    const char *default_value = nullptr;
-    bool changes = true;         // a command can change it while frames pass
-    bool is_of_pictures = false; // only dnn_torch has it
+    const char *default_value = nullptr; // none for a field of the contract: a file's would be lost
+    bool changes = true;                 // a command can change it while frames pass
+    bool is_of_pictures = false;         // detectors and classifiers do not have it
     std::string_view programs = "inspect bench contract";
 };
 
