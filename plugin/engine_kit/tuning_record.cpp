@@ -110,7 +110,7 @@ void write(const std::filesystem::path &path, const std::string &name, const std
         unlinkat(there.get(), temporary.c_str(), 0);
 }
 
-constexpr std::string_view head = "dnn-torch tuning 5", end = "end";
+constexpr std::string_view head = "dnn-torch tuning 6", end = "end";
 // A record is invalid if its run takes over a day, or more memory than any machine has.
 constexpr double longest_run = 86400;
 constexpr int64_t largest_run = int64_t{1} << 50;
@@ -149,17 +149,18 @@ bool is_tuning_line(std::string_view text)
 
 std::string text_of(const TuningRecord &record, const std::string &line)
 {
-    for (const std::string &text : {record.variant, record.precision, record.notice, record.hint})
+    for (const std::string &text :
+         {record.variant, record.precision, record.notice, record.hint, record.threaded})
         if (!is_tuning_line(text))
             return "";
     std::string contents;
-    for (const std::string &each :
-         {std::string(head), line, record.variant, record.precision,
-          number_text(record.run_seconds), number_text(record.run_bytes), record.notice,
-          record.hint, number_text(record.run_operations),
-          std::string(record.is_measured ? measured : guessed),
-          std::string(record.refused_optimize ? refused : kept),
-          std::string(record.refused_precision ? refused : kept), std::string(end)})
+    for (const std::string &each : {std::string(head), line, record.variant, record.precision,
+                                    number_text(record.run_seconds), number_text(record.run_bytes),
+                                    record.notice, record.hint, number_text(record.run_operations),
+                                    std::string(record.is_measured ? measured : guessed),
+                                    std::string(record.refused_optimize ? refused : kept),
+                                    std::string(record.refused_precision ? refused : kept),
+                                    record.threaded, std::string(end)})
         contents += each + "\n";
     return contents;
 }
@@ -167,7 +168,7 @@ std::string text_of(const TuningRecord &record, const std::string &line)
 std::optional<TuningRecord> parse_record(const std::string &text, const std::string &line)
 {
     const std::vector<std::string> lines = lines_of(text);
-    if (lines.size() != 13 || lines[0] != head || lines[1] != line || lines[12] != end ||
+    if (lines.size() != 14 || lines[0] != head || lines[1] != line || lines[13] != end ||
         !std::all_of(lines.begin(), lines.end(), is_tuning_line))
         return std::nullopt;
     TuningRecord record = {.variant = lines[2],
@@ -176,7 +177,8 @@ std::optional<TuningRecord> parse_record(const std::string &text, const std::str
                            .hint = lines[7],
                            .is_measured = lines[9] == measured,
                            .refused_optimize = lines[10] == refused,
-                           .refused_precision = lines[11] == refused};
+                           .refused_precision = lines[11] == refused,
+                           .threaded = lines[12]};
     if ((!record.is_measured && lines[9] != guessed) ||
         (!record.refused_optimize && lines[10] != kept) ||
         (!record.refused_precision && lines[11] != kept) || !parse(lines[4], record.run_seconds) ||

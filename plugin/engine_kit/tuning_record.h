@@ -24,6 +24,7 @@ struct TuningRecord {
     // The variant or the precision is not the one that an option names, because that cannot be
     // used.
     bool refused_optimize = false, refused_precision = false;
+    std::string threaded = ""; // the variant that runs with several threads; "": always the same
 };
 
 // A longer text is not a record.

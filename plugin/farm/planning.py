@@ -200,6 +200,7 @@ class Halo:
     forgets: bool = False  # a model remembers all frames since the last cut
     needs_cuts: bool = False  # no number of seconds can replace a cut
     behind: int = 0  # of `before`, what filters after that model look back
+    timed: list = dataclasses.field(default_factory=list)  # filters that look for jumps of the times
 
     def range(self, source, first, count):
         """The numbers of the frames to decode."""
@@ -354,10 +355,12 @@ def first_run(plan, source, halo, filters, folder):
 
 def look_around(plan, source, halo, filters, facts):
     """Models get frames around each frame, or remember those since the last cut."""
+    halo.timed = [filters[i] for i in facts if filters[i].name == chains.INTERPOLATOR]
     facts = {i: each for i, each in facts.items() if filters[i].name != chains.INTERPOLATOR}
     looking = [i for i, each in facts.items() if any(
         each[name] for name in ("in_order", "segment_length", "frames_before", "frames_after"))]
-    check_intervals(source, [filters[i] for i in looking])
+    halo.timed += [filters[i] for i in looking]
+    check_jumps(source, halo, [(0, len(source.pts))])
     back = chains.frames_before(filters)
     for i, each in facts.items():
         back[i] += each["frames_before"]
@@ -376,17 +379,6 @@ def look_around(plan, source, halo, filters, facts):
         raise Refused(f"--vf: {name}: the model depends on all frames since the last cut, and there "
                       f"is no cut at which the video can be cut into slices"
                       f"{'' if halo.needs_cuts else '; ' + remedy}")
-
-
-def check_intervals(source, looking):
-    """What a filter takes for a jump of the times depends on all intervals before."""
-    steps = [other - one for one, other in zip(source.pts, source.pts[1:])]
-    for each in looking:
-        jump = chains.number_in(each.options.get("jump", "10"))
-        if jump and steps and max(steps) > jump * min(steps):
-            raise Refused(f"--vf: {each.name}: some frames last {max(steps) / min(steps):.0f} times "
-                          "as long as others, and slices might take other frames for jumps than one "
-                          "run (jump=): give it jump=0")
 
 
 def find_cuts(plan, source, filters, forgetting):
@@ -476,17 +468,15 @@ def jumps_in(times, limit):
     return found
 
 
-def check_jumps(source, pieces, filters):
+def check_jumps(source, halo, parts):
     """A slice knows the times of its own frames alone."""
-    each = filters[chains.interpolator_of(filters)]
-    limit = chains.number_in(each.options.get("jump", "10"))
     times = [pts * float(source.tick) for pts in source.pts]
-    parts = [(0, len(times)), *((piece.decode_first, piece.decode_first + piece.decode_count)
-                                for piece in pieces)]
-    for begin, end in parts if limit > 0 else ():
-        if found := jumps_in(times[begin:end], limit):
-            raise Refused(f"{source.path}: times jump at {times[begin + min(found)]:.3f} s, and each "
-                          f"slice knows its own times alone: give {each.name} jump=0")
+    for each in halo.timed:
+        limit = chains.number_in(each.options.get("jump", "10"))
+        for first, count in parts if limit > 0 else ():
+            if found := jumps_in(times[first:first + count], limit):
+                raise Refused(f"{source.path}: times jump at {times[first + min(found)]:.3f} s, and each "
+                              f"slice knows its own times alone: give {each.name} jump=0")
 
 
 def tags_of(part):
@@ -729,6 +719,5 @@ def attempt(plan, source, halo, filters, scratch, options, say):
     if longest > 2 * length and not halo.needs_cuts:
         say(f"a slice has {longest} frames instead of {length}, because there is no cut in it; "
             "--halo SECONDS gives slices a warm-up instead")
+    check_jumps(source, halo, [(each.decode_first, each.decode_count) for each in plan.slices])
     compare_warm_up(plan, source, halo, scratch, say)
-    if source.out_rate:
-        check_jumps(source, plan.slices, filters)

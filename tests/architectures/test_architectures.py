@@ -98,22 +98,27 @@ def test_frames_one_after_the_other(name, tmp_path):
 BETWEEN = [name for name, case in ALL.items() if case.is_between]
 
 
-def quarters(case, network, first, second, scale):
+def quarters(case, network, first, second, *options):
     """The frames between two; halves of halves, if the network makes the middle alone."""
 
     def made(a, b, *further):
         return network(torch.cat((a, b))[None], *further)[0]
 
     if case.has_time:
-        return [made(first, second, t, scale) for t in (0.25, 0.5, 0.75)]
+        return [made(first, second, t, *options) for t in (0.25, 0.5, 0.75)]
     middle = made(first, second)
     return [made(first, middle), middle, made(middle, second)]
 
 
-@pytest.mark.parametrize("name,scale", [
-    (name, scale) for name in BETWEEN for scale in (1, 0.5) if scale == 1 or ALL[name].has_time])
-def test_frames_between_two(name, scale, tmp_path):
-    """At several times, in the filter."""
+# The graphs of RIFE whose blocks may take a pair in both orders.
+ENSEMBLES = [f"rife-{name}" for name in ("4.15", "4.14-lite", "4.7", "4.6", "4.4", "4.0", "4.0-far")]
+OPTIONS = [(name, ()) for name in BETWEEN] + [(name, (0.5,)) for name in BETWEEN if ALL[name].has_time]
+OPTIONS += [(name, (scale, True)) for name in ENSEMBLES for scale in (1, 0.5) if scale == 1 or name == "rife-4.7"]
+
+
+@pytest.mark.parametrize("name,options", OPTIONS, ids=str)
+def test_frames_between_two(name, options, tmp_path):
+    """At several times, in the filter, with RIFE's scale and ensemble."""
     case = ALL[name]
     network = randomise(case.make())
     path = tmp_path / "flownet.pkl"
@@ -122,12 +127,25 @@ def test_frames_between_two(name, scale, tmp_path):
     wanted = []
     with torch.no_grad():
         for first, second in zip(frames, frames[1:]):
-            wanted += [first] + quarters(case, network, first, second, scale)
+            wanted += [first] + quarters(case, network, first, second, *options)
     wanted = torch.stack(wanted + 4 * [frames[2]])
-    said = ":factor=4:cuts=off" + (f":inputs=scale={scale}" if scale != 1 else "")
+    said = ":factor=4:cuts=off:inputs=" + "|".join(
+        f"{option}={float(value):g}" for option, value in zip(("scale", "ensemble"), options))
+    said = said.removesuffix(":inputs=")
     made = through_the_filter(path, frames, said, "dnn_torch_interpolate", 4).reshape(wanted.shape)
     assert numpy.abs(made - wanted.numpy()).max() <= 2 * case.tolerance * float(wanted.abs().max())
     assert (made[::4] == wanted[::4].numpy()).all()
+
+
+@pytest.mark.parametrize("name,value,words", [
+    ("rife-4.25", 1, ["inputs=ensemble: the model has no such input", "t, scale"]),
+    ("rife-4.6", 0.5, ["inputs=ensemble=0.5: the model takes 0 or 1 there"])])
+def test_an_ensemble_that_is_none(name, value, words, tmp_path):
+    path = tmp_path / "flownet.pkl"
+    torch.save(randomise(ALL[name].make()).state_dict(), path)
+    graph = support.dnn(path, inputs=f"ensemble={value}").replace("dnn_torch", "dnn_torch_interpolate", 1)
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, *words)
 
 
 def test_a_network_of_another_filter(tmp_path):
@@ -305,41 +323,46 @@ def test_windows_of_a_batch_share_what_they_have_in_common(name, tmp_path):
 
 
 # Pairs of frames, each of which lies at another time: the same pair again, the next one, others, and
-# one that begins with a frame of the pair before the last.
+# one that begins with a frame of the pair before the last.  How many frames and pairs are encoded.
 PAIRS = {
-    "same": ([(0, 1), (0, 1), (0, 1)], 2),
-    "next": ([(0, 1), (1, 2), (2, 3)], 4),
-    "same-and-next": ([(0, 1), (0, 1), (1, 2), (1, 2)], 3),
-    "others": ([(0, 1), (2, 3), (4, 5)], 6),
-    "still": ([(0, 0), (0, 0), (0, 1)], 3),
-    "back": ([(0, 1), (2, 1), (1, 3), (1, 0)], 5),
-    "alone": ([(0, 1)], 2),
+    "same": ([(0, 1), (0, 1), (0, 1)], 2, 1),
+    "next": ([(0, 1), (1, 2), (2, 3)], 4, 3),
+    "same-and-next": ([(0, 1), (0, 1), (1, 2), (1, 2)], 3, 2),
+    "others": ([(0, 1), (2, 3), (4, 5)], 6, 3),
+    "still": ([(0, 0), (0, 0), (0, 1)], 3, 2),
+    "back": ([(0, 1), (2, 1), (1, 3), (1, 0)], 5, 4),
+    "alone": ([(0, 1)], 2, 1),
 }
 
 
-@pytest.fixture(scope="module")
-def rife(tmp_path_factory):
-    case, folder = ALL["rife-4.25"], tmp_path_factory.mktemp("rife")
+@pytest.fixture(name="between", scope="module", params=["rife-4.25", "ifrnet-narrow"])
+def between_fixture(request, tmp_path_factory):
+    """The network's name, the network and the file that convert makes of it."""
+    case, folder = ALL[request.param], tmp_path_factory.mktemp("between")
     network = randomise(case.make())
     save_safetensors(network.state_dict(), folder / "net.safetensors")
     result = support.execute([support.LAUNCHER, "convert", folder / "net.safetensors", folder / "net.pt", "--isolate=0"])
     assert result.returncode == 0, str(result)
-    return network, torch.jit.load(str(folder / "net.pt"))
+    return request.param, network, str(folder / "net.pt")
 
 
 @pytest.mark.parametrize("pairs", PAIRS)
-def test_pairs_of_a_batch_encode_each_frame_once(pairs, rife):
-    rows, distinct = PAIRS[pairs]
-    ours, network = rife
+def test_pairs_of_a_batch_are_encoded_once(pairs, between):
+    """RIFE encodes frames; IFRNet pairs, because the mean of both is taken off."""
+    rows, distinct, distinct_pairs = PAIRS[pairs]
+    name, ours, path = between
     frames = torch.rand((6, 3, 40, 70), generator=torch.Generator().manual_seed(4))
     windows = torch.stack([frames[list(row)].flatten(0, 1) for row in rows])
     times = torch.linspace(0.2, 0.8, len(rows))
     planes = times[:, None, None, None].expand(-1, 1, *frames.shape[2:])
     with torch.no_grad():
         wanted = torch.cat([ours(window[None], t) for window, t in zip(windows, times)])
-        assert (network(windows, planes) - wanted).abs().max() <= 1e-4 * wanted.abs().max()
-        layers = 5 * (2 + 8)
-        assert convolved(network, windows) == layers * len(rows) + 3 * distinct
+        made = torch.jit.load(path)(windows, planes)
+        assert (made - wanted).abs().max() <= 1e-4 * wanted.abs().max()
+        layers = {"rife-4.25": 5 * (2 + 8) * len(rows) + 3 * distinct,
+                  "ifrnet-narrow": 4 * 6 * len(rows) + 2 * 8 * distinct_pairs}
+        # Of a second run, the profiler shows the shapes of others.
+        assert convolved(torch.jit.load(path), windows) == layers[name]
 
 
 @pytest.mark.parametrize("batch", [2, 5])

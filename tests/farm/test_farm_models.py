@@ -246,8 +246,14 @@ def test_jumps_of_times_of_windows_are_refused(tmp_path):
     source = clip(tmp_path, "in.mkv", 40, "25", "-vf", "setpts='N+gte(N,20)*50'", "-enc_time_base", "1/25")
     chain = f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1"
     line = refused("plan", source, "--vf", chain, "-o", tmp_path / "o.mkv")
-    assert "51 times as long" in line and "jump=0" in line
+    assert "times jump at 2.800 s" in line and "jump=0" in line
     judge(source, tmp_path, 12, chain=chain + ":jump=0")
+
+
+def test_a_short_frame_is_no_jump(tmp_path):
+    """The filter does not take it for one, nor what comes after it, wherever slices begin."""
+    source = clip(tmp_path, "in.mkv", 40, "25", "-vf", "settb=1/1000,setpts='N*40-39*eq(N,20)'", "-enc_time_base", "1/1000")
+    judge(source, tmp_path, 7, chain=f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1")
 
 
 def test_a_model_that_draws_random_numbers(model, tmp_path):

@@ -88,14 +88,15 @@ Outcome checked(const TuningRecord &record)
 {
     if (!std::isfinite(record.run_seconds) || record.run_seconds < 0 || record.run_bytes < 0)
         return fault("a record whose numbers make no sense");
-    for (const std::string &text : {record.variant, record.precision, record.notice, record.hint})
+    for (const std::string &text :
+         {record.variant, record.precision, record.notice, record.hint, record.threaded})
         if (!is_line(text))
             return fault("a record with a control byte in it");
     if (!makes_sense(record))
         return fault("a record from which too many workers come");
     fuzz::Digest digest;
     for (const std::string &text :
-         {record.variant, record.precision, record.notice, record.hint,
+         {record.variant, record.precision, record.notice, record.hint, record.threaded,
           std::to_string(record.run_seconds), std::to_string(record.run_bytes)})
         digest.add(text + "\n");
     return {Ending::accepted, digest.value(), ""};
@@ -133,7 +134,7 @@ Outcome run(std::string_view input)
     return outcome;
 }
 
-const fuzz::Language language = {{"dnn-torch tuning 5",
+const fuzz::Language language = {{"dnn-torch tuning 6",
                                   "measured",
                                   "guessed",
                                   "kept",

@@ -364,6 +364,21 @@ def test_nothing_moves_towards_a_frame_that_is_never_shown(save, frames):
     assert each_second.stdout == run(frames, f"setpts='{pts}',fps=25/2", "-fps_mode", "passthrough").stdout
 
 
+@pytest.mark.parametrize("time", [4, 3], ids=["same time", "back"])
+def test_a_frame_of_another_size_may_take_the_place_of_one(save, time):
+    """Then nothing moves towards the one whose place it takes."""
+    frames = scene(2, 1) + [frame[:16, :20] for frame in scene(2, 22)]
+    shown = []
+    for graph in ("fps=25", filter_of(save(Arguments()), fps=25, jump=0, cuts="off")):
+        shown.append(support.succeed(
+            *("-f", "image2pipe", "-framerate", 25, "-c:v", "ppm", "-reinit_filter", 0, "-i", "-", "-vf"),
+            *(f"setpts='4*eq(N,1)+{time}*eq(N,2)+8*eq(N,3)',{graph}", "-noautoscale", "-fps_mode", "passthrough"),
+            *("-f", "rawvideo", "-"), stdin=b"".join(
+                b"P6\n%d %d\n255\n" % frame.shape[1::-1] + frame.tobytes() for frame in frames)).stdout)
+    same = 4 * frames[0].size + frames[2].size  # what comes then moves towards the last one
+    assert shown[0][:same] == shown[1][:same] and len(shown[0]) == len(shown[1])
+
+
 @pytest.mark.parametrize("module", [Arguments, Middle], ids=lambda each: each.__name__)
 def test_a_long_step_does_not_fill_the_memory(save, module):
     """All its frames were 276 MB.  A third frame: before FFmpeg 6.0, the last step must be whole."""

@@ -3,6 +3,7 @@
 """Frames keep their format and their colours: what an identity returns is the frame that came in,
 and no model of luma costs colour."""
 import itertools
+import os
 import re
 
 import numpy
@@ -191,6 +192,9 @@ ENCODERS = {
     "qtrle": "mov", "mjpeg": "jpg", "mpeg4": "avi", "ffv1": "avi", "huffyuv": "avi", "rawvideo": "nut",
     "jpeg2000": "jp2", "msrle": "avi", "sgi": "sgi", "zlib": "avi",
 }  # fmt: skip
+if os.environ.get("DNN_TORCH_FARM_WHOLE") == "1":  # nightly: all that there are
+    LISTING = support.execute([support.FFMPEG, "-hide_banner", "-encoders"]).stdout.decode()
+    ENCODERS = dict.fromkeys(re.findall(r"^ V\S+ (\w\S*)", LISTING, re.MULTILINE), "nut") | ENCODERS
 
 
 def coloured(pixel_format):
@@ -203,7 +207,7 @@ def coloured(pixel_format):
 
 
 def rgb_of(path):
-    result = support.succeed("-i", path, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+    result = support.ffmpeg("-i", path, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
     return numpy.frombuffer(result.stdout, "u1").astype(int)
 
 
@@ -232,7 +236,11 @@ def test_no_model_of_luma_costs_colour(need, script, tmp_path, encoder, pixel_fo
         if name == "scale" and result.returncode:
             pytest.skip(f"{encoder} does not open with {pixel_format}")
         assert result.returncode == 0, result
-        far[name] = abs(rgb_of(path) - wanted).mean()
+        made = rgb_of(path)
+        if name == "scale" and made.shape != wanted.shape:
+            pytest.skip(f"{encoder} makes another size, or nothing that can be decoded")
+        assert made.shape == wanted.shape
+        far[name] = abs(made - wanted).mean()
     assert far["model"] <= far["scale"] + 0.05, far
 
 

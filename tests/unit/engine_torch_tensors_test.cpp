@@ -352,6 +352,7 @@ int in_order(const std::string &name)
 TEST(Flags, ThatOnlyWarnAreNoState)
 {
     EXPECT_EQ(in_order("tensors_warns_once"), 0);
+    EXPECT_EQ(in_order("tensors_takes_targets"), 0);
     EXPECT_EQ(in_order("tensors_converts_anchors"), 0);
 }
 

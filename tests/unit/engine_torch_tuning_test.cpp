@@ -785,7 +785,8 @@ enum Line : size_t {
     seconds_line,
     bytes_line,
     refused_optimize_line = 10,
-    refused_precision_line
+    refused_precision_line,
+    threaded_line
 };
 
 std::string with_line(const std::string &record, size_t line, const std::string &text)
@@ -836,6 +837,40 @@ std::string variant_with(const char *net, const char *optimize, const char *prec
     Model model(options_for(second.path, optimize, precision));
     EXPECT_EQ(model.tune(small_shape, 0).status, DNN_TORCH_OK);
     return model.variant();
+}
+
+struct WithStates {
+    WithStates()
+        : file(open(copy.path.c_str(), O_RDONLY)),
+          model({.size = sizeof(DnnTorchSource), .name = copy.path.c_str(), .fd = file},
+                {{"optimize", "1"}, {"inputs", "r=state=1"}})
+    {
+    }
+    ~WithStates() { close(file); }
+    const Copy copy{"states_convolved"};
+    const int file;
+    Model model;
+};
+
+// A model with states has one worker with all cores.
+TEST(Remembered, WhatRunsWithSeveralThreads)
+{
+    if (contains(Running("net_upscaler", "fused").model.notice(), "built without oneDNN"))
+        GTEST_SKIP();
+    const Folder folder("DNN_TORCH_CACHE");
+    WithStates first;
+    EXPECT_EQ(first.model.tune(small_shape, short_seconds).status, DNN_TORCH_OK);
+    ASSERT_EQ(folder.files().size(), 1U);
+    const filesystem::path file = folder.files().at(0);
+    const std::string whole = with_line(contents_of(file), variant_line, "fused");
+    for (const std::string word : {"channels_last", "inference", "frozen", "nosuch"}) {
+        std::ofstream(file, std::ios::binary | std::ios::trunc)
+            << with_line(whole, threaded_line, word);
+        WithStates next;
+        EXPECT_EQ(next.model.tune(small_shape, 0).status, DNN_TORCH_OK);
+        EXPECT_EQ(next.model.threaded_variant(), "fp32, " + (word == "nosuch" ? "frozen" : word) +
+                                                     " (fused programs use one thread)");
+    }
 }
 
 TEST(Remembered, AnotherVariantThanThePinnedOneMustBeMarked)

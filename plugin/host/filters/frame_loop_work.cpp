@@ -240,7 +240,10 @@ void FrameLoop::flush(const Successor &successor)
 {
     for (FrameItem &each : duplicates_.flush())
         gather(std::move(each));
-    gatherer_.flush(successor);
+    if (held_)
+        gatherer_.flush_before(*held_);
+    else
+        gatherer_.flush(successor);
     submit_ready();
 }
 
@@ -324,7 +327,7 @@ void FrameLoop::hold()
 {
     begin();
     state_.hold();
-    flush({.kind = Successor::Kind::other, .pts = held_ ? held_->frame->pts : AV_NOPTS_VALUE});
+    flush({.kind = Successor::Kind::other});
 }
 
 void FrameLoop::change()

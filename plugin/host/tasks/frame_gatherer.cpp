@@ -48,16 +48,29 @@ void FrameGatherer::add(FrameItem item, std::shared_ptr<const TaskPlan> plan)
 {
     const bool is_timed = plan->rate.num != 0;
     const size_t after = plan->window.after + (is_timed ? 1 : 0);
-    if (is_timed && received_.size() > first_ &&
-        item.frame->pts <= received_.back().item.frame->pts) {
-        take_place_of(received_.back().item, item);
-        received_.pop_back();
-    }
+    if (is_timed)
+        replace_last(item);
     if (plan->window != Window{})
         item.shared = std::make_shared<SharedFrame>(new_reference(item.frame.get()));
     received_.push_back({.item = std::move(item), .plan = std::move(plan)});
     while (received_.size() - first_ > after)
         put_first_into_batch();
+}
+
+// Frames at one time, or back in time: the last one is shown.
+void FrameGatherer::replace_last(FrameItem &next)
+{
+    if (received_.size() == first_ || next.frame->pts > received_.back().item.frame->pts)
+        return;
+    take_place_of(received_.back().item, next);
+    received_.pop_back();
+}
+
+void FrameGatherer::flush_before(FrameItem &next)
+{
+    if (received_.size() > first_ && received_.back().plan->rate.num != 0)
+        replace_last(next);
+    flush({.kind = Successor::Kind::other, .pts = next.frame->pts});
 }
 
 void FrameGatherer::flush(const Successor &successor)

@@ -33,6 +33,9 @@ public:
     // cannot be their neighbour, as `successor` says.
     void flush(const Successor &successor = {.kind = Successor::Kind::end});
 
+    // Does so before a frame of another size, which may take the place of the last one as in add().
+    void flush_before(FrameItem &next);
+
     // Completes the current batch, full or not, unless it is a segment.
     void end_batch();
 
@@ -47,6 +50,7 @@ private:
         FrameItem item; // its shared frame is kept while it may be a neighbour
         std::shared_ptr<const TaskPlan> plan;
     };
+    void replace_last(FrameItem &next);
     void give_neighbours(FrameItem &item, const Window &window) const;
     Successor successor_of_first(const Successor &after_all) const;
     void put_first_into_batch(const Successor &after_all = {});

@@ -106,6 +106,11 @@ def warped(x, flow):
     return functional.grid_sample(x, torch.stack((across, down), -1), "bilinear", "border", align_corners=True)
 
 
+def mean_of_both(made, back):
+    """What a block makes of two frames, and of these in the other order."""
+    return (made[0] + back[0].roll(2, 1)) / 2, (made[1] - back[1]) / 2, made[2]
+
+
 class Rife(nn.Module):
     def __init__(self, widths, encoder, made, groups=1, scales=(8, 4, 2, 1)):
         super().__init__()
@@ -128,13 +133,20 @@ class Rife(nn.Module):
     def begun(self, frames, features, time, step):
         return self.block0(torch.cat((*frames, *features[0], *features[1], time), 1), None, step)
 
+    def begun_both_ways(self, frames, features, time, step):
+        back = self.begun(frames[::-1], features[::-1], 1 - time, step)
+        return mean_of_both(self.begun(frames, features, time, step), back)
+
+    def change_back(self, block, step, frames, features, time, flow, mask, kept):
+        return self.change(block, step, frames[::-1], features[::-1], 1 - time, flow.roll(2, 1), -mask, kept)
+
     def change(self, block, step, frames, features, time, flow, mask, kept):
         parts = [warped(frame, part) for frame, part in zip(frames, flow.split(2, 1))]
         parts += [warped(each[0], part) for each, part in zip(features, flow.split(2, 1)) if each]
         parts += [time, mask] + ([kept] if self.made == 13 else [])
         return block(torch.cat(parts, 1), flow, step)
 
-    def forward(self, x, t=0.5, scale=1.0):
+    def forward(self, x, t=0.5, scale=1.0, ensemble=False):
         height, width = x.shape[2:]
         multiple = int(self.multiple / min(scale, 1))
         x = functional.pad(x, (0, -width % multiple, 0, -height % multiple))
@@ -142,13 +154,18 @@ class Rife(nn.Module):
         time = torch.full_like(x[:, :1], t)
         features = [self.features_of(frame) for frame in frames]
         given = frames, features, time
-        flow, mask, kept = self.begun(*given, self.scales[0] / scale)
+        begun = self.begun_both_ways if ensemble else self.begun
+        flow, mask, kept = begun(*given, self.scales[0] / scale)
         for i in range(1, len(self.blocks)):
-            change, other, kept = self.change(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
-            if i == 1 and self.made == "4.0" and self.is_far(change):
+            made = self.change(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
+            if i == 1 and self.made == "4.0" and self.is_far(made[0]):
                 scale /= 2
                 flow, mask, kept = self.begun(*given, self.scales[0] / scale)
-                change, other, kept = self.change(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
+                made = self.change(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
+            if ensemble:
+                back = self.change_back(self.blocks[i], self.scales[i] / scale, *given, flow, mask, kept)
+                made = mean_of_both(made, back)
+            change, other, kept = made
             flow = flow + change
             mask = mask + other if self.adds else other
         weight = mask.sigmoid()

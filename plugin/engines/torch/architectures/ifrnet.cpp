@@ -28,6 +28,16 @@ def scaled_extent(self, extent: int, scale: float):
     return 16 * max(int(float(extent) * scale / 16.0 + 0.5), 1)
 )";
 
+// In a batch, a pair that stands there at several times is encoded once.  Another pair with one of
+// its frames is not: each pair has its own mean taken off.
+constexpr char once_functions[] = R"(
+def pairs_once(self, x, repeats):
+    return x.index_select(0, torch.nonzero(torch.logical_not(repeats))[:, 0])
+
+def of_each_pair(self, x, repeats):
+    return x.index_select(0, torch.cumsum(torch.logical_not(repeats), 0) - 1)
+)";
+
 bool recognises(const Weights &weights)
 {
     return weights.has("encoder.pyramid1.0.0.weight") &&
@@ -37,7 +47,11 @@ bool recognises(const Weights &weights)
 class IfrNet
 {
 public:
-    explicit IfrNet(Net &net) : net_(net) { net.function(resize_functions); }
+    explicit IfrNet(Net &net) : net_(net)
+    {
+        for (const char *text : {resize_functions, once_functions})
+            net.function(text);
+    }
 
     Expression between(const Expression &x, const Expression &t)
     {
@@ -49,8 +63,7 @@ public:
         const Expression small =
             net_.let(concat("self.resized(", centred, ", self.scaled_extent(", all,
                             ".size(2), scale), self.scaled_extent(", all, ".size(3), scale))"));
-        for (size_t i = 0; i < 2; i++)
-            encode(colours_of(small, i), i);
+        encode_both(x, small);
         refine(t);
         // The flow is found in small pictures, and used in whole ones.
         const auto enlarged = [&](const Expression &each) {
@@ -80,11 +93,20 @@ private:
         return net_.prelu(net_.conv(x, name + ".0", {.stride = stride}), name + ".1");
     }
 
-    void encode(Expression x, size_t frame)
+    void encode_both(const Expression &pairs, const Expression &small)
+    {
+        const Expression repeats = net_.repeats(pairs);
+        const Expression once = net_.let(concat("self.pairs_once(", small, ", ", repeats, ")"));
+        for (size_t i = 0; i < 2; i++)
+            encode(colours_of(once, i), i, repeats);
+    }
+
+    void encode(Expression x, size_t frame, const Expression &repeats)
     {
         for (size_t level = 0; level < levels; level++) {
             const std::string part = concat("encoder.pyramid", level + 1);
-            x = pyramids_[frame][level] = layer(layer(x, part + ".0", 2), part + ".1");
+            x = layer(layer(x, part + ".0", 2), part + ".1");
+            pyramids_[frame][level] = net_.let(concat("self.of_each_pair(", x, ", ", repeats, ")"));
         }
     }
 

@@ -399,6 +399,19 @@ Expression Net::followers(const Expression &windows, int64_t channels)
     return let(concat("self.followers(", windows, ", ", channels, ")"));
 }
 
+constexpr char repeats_function[] = R"(
+def repeats(self, x):
+    same = torch.eq(x[1:], x[:-1]).flatten(1).all(1)
+    return torch.cat([torch.zeros([1], dtype=same.dtype, device=x.device), same])
+)";
+
+Expression Net::repeats(const Expression &pictures)
+{
+    function(repeats_function);
+    blueprint_.shares_windows = true;
+    return let(concat("self.repeats(", pictures, ")"));
+}
+
 Expression Net::distinct_threes(const Expression &pictures, const Expression &followers,
                                 int64_t count)
 {

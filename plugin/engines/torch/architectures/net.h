@@ -145,6 +145,8 @@ public:
     //
     // Says which windows are those before them, one frame later: the frames have `channels`.
     Expression followers(const Expression &windows, int64_t channels);
+    // Says which pictures of a batch are the same as those before them.
+    Expression repeats(const Expression &pictures);
     // Returns the threes of consecutive pictures, one behind the other in the channels, without
     // those that came before.  There are `count` pictures for each window.
     Expression distinct_threes(const Expression &pictures, const Expression &followers,

@@ -38,16 +38,11 @@ def border_of(self, x, multiple: int):
 // In a batch, each frame is encoded once: pairs may be those before them at another time, or begin
 // with the second frame of the pair before.
 constexpr char once_functions[] = R"(
-def repeats(self, x):
-    same = torch.eq(x[1:], x[:-1]).flatten(1).all(1)
-    return torch.cat([torch.zeros([1], dtype=same.dtype, device=x.device), same])
-
 def last_that(self, begins):
     return torch.nonzero(begins)[:, 0].index_select(0, torch.cumsum(begins, 0) - 1)
 
-def new_frames(self, x, follows):
-    first = torch.logical_or(follows, self.repeats(x[:, :3]))
-    return torch.logical_not(torch.stack([first, self.repeats(x[:, 3:])], 1))
+def new_frames(self, follows, first, second):
+    return torch.logical_not(torch.stack([torch.logical_or(follows, first), second], 1))
 
 def places_of_frames(self, is_new, follows):
     own = (torch.cumsum(is_new.flatten(), 0) - 1).reshape([-1, 2])
@@ -60,6 +55,45 @@ def frames_once(self, x, is_new):
     frames = x.reshape([-1, 3, x.size(2), x.size(3)])
     return frames.index_select(0, torch.nonzero(is_new.flatten())[:, 0])
 )";
+
+// The pairs of the other order follow in the batch, so that a block's layers are written once.
+constexpr char both_orders_functions[] = R"(
+def in_both_orders(self, x, places, signs, offsets):
+    turned = x.index_select(1, places) * signs.to(x.dtype) + offsets.to(x.dtype)
+    return torch.cat([x, turned])
+
+def mean_of_orders(self, x, places, signs):
+    count = x.size(0) // 2
+    return (x[:count] + x[count:].index_select(1, places) * signs.to(x.dtype)) / 2.0
+)";
+
+// Where each channel is, and by how much it differs, if a pair is taken in the other order.
+struct OtherOrder {
+    std::vector<int64_t> places;
+    std::vector<float> signs, offsets;
+
+    // Of two parts with so many channels each, the one takes the other's place.
+    void swap(int64_t each)
+    {
+        const auto first = static_cast<int64_t>(places.size());
+        for (int64_t i = 0; i < 2 * each; i++)
+            add(first + (i + each) % (2 * each), 1, 0);
+    }
+    void keep(int64_t count)
+    {
+        for (int64_t i = 0; i < count; i++)
+            add(static_cast<int64_t>(places.size()), 1, 0);
+    }
+    void subtract_from(float offset) { add(static_cast<int64_t>(places.size()), -1, offset); }
+
+private:
+    void add(int64_t place, float sign, float offset)
+    {
+        places.push_back(place);
+        signs.push_back(sign);
+        offsets.push_back(offset);
+    }
+};
 
 bool recognises(const Weights &weights)
 {
@@ -89,6 +123,8 @@ struct Version {
         constexpr std::array<int64_t, most_blocks> light = {32, 16, 8, 4, 1};
         return is_light ? light[static_cast<size_t>(block)] : int64_t{1} << (blocks - 1 - block);
     }
+    // From 4.21 on, their authors do not take the mean of both orders.
+    bool may_ensemble() const { return handed_on() == 0; }
     const char *last_layer() const { return is_plain ? "lastconv.weight" : "lastconv.0.weight"; }
     // 4.0 may look again at pictures of half the size.
     int64_t multiple() const { return (has_prelu ? 8 : 4) * scale(0); }
@@ -158,6 +194,8 @@ public:
     {
         for (const char *text : {smaller_function, pad_function})
             net_.function(text);
+        if (version_.may_ensemble())
+            net_.function(both_orders_functions);
     }
 
     Expression between(const Expression &x, const Expression &t)
@@ -190,7 +228,10 @@ private:
     {
         net_.function(once_functions);
         const Expression follows = net_.followers(pairs, colours);
-        const Expression is_new = net_.let(concat("self.new_frames(", pairs, ", ", follows, ")"));
+        const Expression first = net_.repeats(net_.channels(pairs, 0, colours)),
+                         second = net_.repeats(net_.channels(pairs, colours, 2 * colours));
+        const Expression is_new =
+            net_.let(concat("self.new_frames(", follows, ", ", first, ", ", second, ")"));
         const Expression places =
             net_.let(concat("self.places_of_frames(", is_new, ", ", follows, ")"));
         const Expression made =
@@ -280,7 +321,45 @@ private:
         return version_.is_plain ? through_plain(block, x) : through_residual(block, x);
     }
 
-    void refine(int64_t block)
+    // Makes `x` and what a block makes of it those of both orders, or the mean of both.
+    void take_both_orders(const Expression &x, int64_t block)
+    {
+        OtherOrder order;
+        order.swap(colours);
+        order.swap(version_.features);
+        order.subtract_from(1); // the time
+        if (block > 0) {
+            order.subtract_from(0); // the mask
+            order.swap(flows / 2);
+        }
+        const auto count = static_cast<int64_t>(order.places.size());
+        net_.begin("ensemble");
+        net_.line(concat(x, " = self.in_both_orders(", x, ", ", net_.indices({count}, order.places),
+                         ", ", net_.numbers({count, 1, 1}, order.signs), ", ",
+                         net_.numbers({count, 1, 1}, order.offsets), ")"));
+        net_.end();
+    }
+
+    void take_mean_of_orders(const Expression &made)
+    {
+        OtherOrder order;
+        order.swap(flows / 2);
+        order.subtract_from(0);
+        order.keep(version_.made - flows - 1);
+        net_.begin("ensemble");
+        net_.line(concat(made, " = self.mean_of_orders(", made, ", ",
+                         net_.indices({version_.made}, order.places), ", ",
+                         net_.numbers({version_.made, 1, 1}, order.signs), ")"));
+        net_.end();
+    }
+
+    Expression change_in(const Expression &made, const Expression &scale)
+    {
+        return net_.let(
+            concat(made, "[:, :", flows, "].float() * ", scale, version_.is_plain ? " * 2.0" : ""));
+    }
+
+    void refine(int64_t block, bool in_both_orders = true)
     {
         if (block == 0) {
             moved_ = frames_;
@@ -293,11 +372,17 @@ private:
                 concat("(self.made_smaller(", flow_, ", ", scale, ") / ", scale, ").to(x.dtype)"));
             x = net_.cat({x, flow});
         }
+        in_both_orders = in_both_orders && version_.may_ensemble();
+        if (in_both_orders)
+            take_both_orders(x, block);
         const Expression small = through(concat("block", block, "."), x);
         const Expression made = net_.let(concat("torch.upsample_bilinear2d(", small, ", [", time_,
                                                 ".size(2), ", time_, ".size(3)], False)"));
-        change_ = net_.let(
-            concat(made, "[:, :", flows, "].float() * ", scale, version_.is_plain ? " * 2.0" : ""));
+        if (version_.has_prelu && block == 1)
+            own_change_ = change_in(concat(made, "[:", time_, ".size(0)]"), scale);
+        if (in_both_orders)
+            take_mean_of_orders(made);
+        change_ = change_in(made, scale);
         const Expression mask = net_.channels(made, flows, flows + 1);
         flow_ = block == 0 ? change_ : net_.add(flow_, change_);
         // Up to 4.6 it is refined, too.
@@ -324,10 +409,11 @@ private:
     void begin_anew_if_far()
     {
         constexpr const char *far = "bool(torch.gt(torch.max(torch.abs(";
-        net_.begin(concat(far, change_, "[:, :2])), 32)) and ", far, change_, "[:, 2:])), 32))"));
+        net_.begin(
+            concat(far, own_change_, "[:, :2])), 32)) and ", far, own_change_, "[:, 2:])), 32))"));
         net_.line("scale = scale / 2.0");
         const std::array<Expression, 4> before = {flow_, mask_, moved_[0], moved_[1]};
-        refine(0);
+        refine(0, false);
         refine(1);
         const std::array<Expression, 4> anew = {flow_, mask_, moved_[0], moved_[1]};
         for (size_t i = 0; i < before.size(); i++)
@@ -340,6 +426,7 @@ private:
     const Version version_;
     std::array<Expression, 2> frames_, moved_, features_, moved_features_;
     Expression time_, flow_, change_, mask_, handed_on_;
+    Expression own_change_; // of the pair in its own order alone
 };
 
 std::string widths(const Weights &weights, int64_t blocks)
@@ -364,6 +451,8 @@ Blueprint build(const Weights &weights)
     net.report("encoder", version.features);
     const Expression t = net.take_time("t");
     net.argument("scale: float = 1.0");
+    if (version.may_ensemble())
+        net.argument("ensemble: bool = False");
     net.mark_nonlocal();
     net.take_frames(0, 1, "repeat");
     const Expression made = Rife(net, version).between(Net::input, t);

@@ -161,11 +161,12 @@ bool holds_tensor(const c10::TypePtr &type)
 class Flow final : GraphWalk
 {
 public:
+    // Those that are always None are not in `arguments`.
     Flow(const Module &module, const std::shared_ptr<Graph> &graph,
-         const std::set<size_t> &pictures)
+         const std::set<size_t> &arguments, const std::set<size_t> &pictures)
         : GraphWalk(module, graph)
     {
-        for (size_t i = 0; i < graph->inputs().size(); i++)
+        for (const size_t i : arguments)
             mark(graph->inputs()[i], marks_of_argument(*graph->inputs()[i], pictures.count(i) > 0));
     }
 
@@ -489,17 +490,26 @@ private:
 
 } // namespace
 
-Traits traits_of(const Module &module, const std::vector<std::string> &picture_names)
+Traits traits_of(const Module &module, const std::vector<std::string> &picture_names,
+                 const std::vector<std::string> &given_names)
 {
     const auto method = module.get_method("forward");
     const auto graph = method.graph()->copy();
     torch::jit::Inline(*graph);
-    std::set<size_t> pictures;
+    const c10::FunctionSchema &schema = method.function().getSchema();
+    std::set<size_t> pictures, present;
     for (const std::string &name : picture_names) {
-        const auto index = method.function().getSchema().argumentIndexWithName(name);
+        const auto index = schema.argumentIndexWithName(name);
         pictures.insert(index ? static_cast<size_t>(*index) : 0);
     }
-    return Flow(module, graph, pictures).follow();
+    for (size_t i = 0; i < graph->inputs().size(); i++) {
+        const c10::Argument &argument = schema.arguments().at(i);
+        const bool is_given =
+            std::find(given_names.begin(), given_names.end(), argument.name()) != given_names.end();
+        if (is_given || !argument.default_value() || !argument.default_value()->isNone())
+            present.insert(i);
+    }
+    return Flow(module, graph, present, pictures).follow();
 }
 
 } // namespace engine_torch

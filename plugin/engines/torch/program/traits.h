@@ -33,8 +33,9 @@ inline bool needs_copy(const Traits &traits)
     return traits.keeps_state || traits.converts_itself;
 }
 
-// `picture_names` are the arguments of forward() that take pictures.  The module must be in
-// evaluation mode.
-Traits traits_of(const torch::jit::Module &module, const std::vector<std::string> &picture_names);
+// `picture_names` are the arguments of forward() that take pictures, `given_names` all that get
+// anything.  The module must be in evaluation mode.
+Traits traits_of(const torch::jit::Module &module, const std::vector<std::string> &picture_names,
+                 const std::vector<std::string> &given_names);
 
 } // namespace engine_torch

@@ -160,7 +160,8 @@ Variant fused_form(const Source &source, Precision precision, int64_t channels)
     // int8 must not give other numbers with more threads.
     if (precision == Precision::int8)
         return {VariantKind::fused, precision, *fused};
-    return {VariantKind::fused, precision, *fused, frozen};
+    return {VariantKind::fused, precision, *fused,
+            std::make_shared<const Variant>(Variant{VariantKind::frozen, precision, frozen})};
 }
 
 at::ScalarType type_of(Precision precision)
@@ -309,10 +310,7 @@ std::string Variant::text() const
 
 std::string Variant::threaded_text() const
 {
-    if (!threaded)
-        return "";
-    const Variant frozen = {VariantKind::frozen, precision, *threaded};
-    return frozen.text() + " (fused programs use one thread)";
+    return threaded ? threaded->text() + " (fused programs use one thread)" : "";
 }
 
 std::optional<Module> freeze(const Source &source, std::string &reason)
@@ -364,15 +362,15 @@ bool Source::has_states() const
 c10::IValue run_as(const Variant &variant, const Source &source, const at::Tensor &images,
                    const RunArguments &given)
 {
+    if (variant.threaded && at::get_num_threads() > 1)
+        return run_as(*variant.threaded, source, images, given);
     std::optional<RandomScope> seeded;
     if (source.draws_random_numbers)
         seeded.emplace(given.number, source.device);
     const RunScope scope(source.device);
-    const bool is_threaded = variant.threaded && at::get_num_threads() > 1;
-    const Module &module = is_threaded ? *variant.threaded : variant.module;
     const auto arguments = arguments_of(variant, source, images, given);
-    return source.forks ? run_forward(module, arguments)
-                        : module.get_method("forward")({}, arguments);
+    return source.forks ? run_forward(variant.module, arguments)
+                        : variant.module.get_method("forward")({}, arguments);
 }
 
 c10::IValue run_for_trial(const Variant &variant, const Source &source, const at::Tensor &images)

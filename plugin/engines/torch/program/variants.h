@@ -90,7 +90,7 @@ struct Variant {
     Precision precision;
     torch::jit::Module module;
     // Runs instead with more than one thread, if `module` uses only one.
-    std::optional<torch::jit::Module> threaded = std::nullopt;
+    std::shared_ptr<const Variant> threaded = nullptr;
     std::string about = ""; // int8 calibration results: "18 of 18 layers, 43.1 dB PSNR from fp32"
     double peak = 1;        // in int8: the range of its pictures; 0: results are not pictures
     // Set when a frame was computed in fp32 instead, see Int8Layers.  Null unless in int8.

@@ -47,6 +47,14 @@ std::vector<std::string> picture_names(const engine_torch::Source &source)
     return names;
 }
 
+std::vector<std::string> given_names(const engine_torch::Source &source)
+{
+    std::vector<std::string> names = {source.input_name};
+    for (const engine_torch::Constant &constant : source.binding.constants)
+        names.push_back(constant.name);
+    return names;
+}
+
 // Returns whether each node of memory gets a copy.
 bool parse_weights(const std::string &text)
 {
@@ -249,7 +257,7 @@ void DnnTorchModel::prepare()
 {
     const engine_torch::ThreadsScope one_thread(1);
     const std::unique_lock<std::mutex> alone = engine_torch::alone_with_blas();
-    traits_ = engine_torch::traits_of(source_.plain, picture_names(source_));
+    traits_ = engine_torch::traits_of(source_.plain, picture_names(source_), given_names(source_));
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
     source_.uses_samples_as_numbers = traits_.uses_samples_as_numbers;

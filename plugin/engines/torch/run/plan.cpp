@@ -176,7 +176,7 @@ void DnnTorchPlan::use(const engine_torch::Tuned &tuned)
     precision_ = name_of(tuned.variant.precision);
     optimize_ = name_of(tuned.variant.kind);
     threaded_text_ = tuned.variant.threaded_text();
-    threaded_optimize_ = tuned.variant.threaded ? name_of(VariantKind::frozen) : nullptr;
+    threaded_optimize_ = tuned.variant.threaded ? name_of(tuned.variant.threaded->kind) : nullptr;
     hint_ = engine_kit::printable(tuned.hint);
     model_.note(tuned.notice);
 }

@@ -199,9 +199,11 @@ private:
             return std::nullopt;
         const Precision precision = parse_precision(record.precision).precision;
         const bool is_another = precision == Precision::int8 && samples_.defined();
-        const auto variant = attempt_if_safe(*kind, precision, is_another).variant;
+        auto variant = attempt_if_safe(*kind, precision, is_another).variant;
         if (!variant)
             return std::nullopt;
+        if (const auto threaded = find_variant(record.threaded); threaded && variant->threaded)
+            set_threaded(attempt_if_safe(*threaded, precision, false).variant, *variant);
         return Tuned{.variant = *variant,
                      .figures = figures_of(*variant, record.run_seconds, record.run_bytes,
                                            record.run_operations),
@@ -496,6 +498,7 @@ private:
         }
         Tuned tuned = chosen(*winner);
         tuned.is_measured = true;
+        choose_threaded(candidates, tuned.variant);
         if (const TriedVariant *other = fastest(candidates, false))
             compare(*winner, *other, tuned);
         const bool depends_on_clip =
@@ -503,6 +506,24 @@ private:
         if (!depends_on_clip)
             remember(tuned);
         return tuned;
+    }
+
+    static void set_threaded(const std::optional<Variant> &other, Variant &variant)
+    {
+        if (other)
+            variant.threaded = std::make_shared<const Variant>(*other);
+    }
+
+    // A model with states has one worker with all cores, so that fused programs seldom run.
+    void choose_threaded(std::vector<TriedVariant> candidates, Variant &variant) const
+    {
+        if (!source_.has_states() || !variant.threaded)
+            return;
+        std::erase_if(candidates, [](const TriedVariant &each) {
+            return each.variant.kind == VariantKind::fused;
+        });
+        if (const TriedVariant *other = fastest(candidates, true))
+            set_threaded(other->variant, variant);
     }
 
     // Whether there is time for a run of each on the smallest part that is measured.
@@ -539,7 +560,10 @@ private:
                          .run_operations = tuned.figures.run_operations,
                          .is_measured = tuned.is_measured,
                          .refused_optimize = refused_optimize_,
-                         .refused_precision = refused_precision_});
+                         .refused_precision = refused_precision_,
+                         .threaded = source_.has_states() && tuned.variant.threaded
+                                         ? name_of(tuned.variant.threaded->kind)
+                                         : ""});
     }
 
     void note_none_is_right()
