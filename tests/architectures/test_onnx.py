@@ -6,6 +6,8 @@ import collections
 import inspect
 import json
 import re
+import subprocess
+import time
 import warnings
 
 import numpy
@@ -444,14 +446,71 @@ def test_unknown_operators_are_all_named(tmp_path):
             r"not read here: NonMaxSuppression, com\.example\.Strange; use the model's PyTorch file")
 
 
-def test_weights_in_another_file(tmp_path):
-    weight = onnx.numpy_helper.from_array(numpy.ones((3, 3, 1, 1), numpy.float32), "w")
+# ---- weights in another file --------------------------------------------------------------------
+
+
+def beside(factor, path, size=36, **place):
+    """A network that multiplies by a number, with its weights in net.data, or wherever `place` says."""
+    weight = onnx.numpy_helper.from_array(numpy.zeros((3, 3, 1, 1), numpy.float32), "w")
     weight.ClearField("raw_data")
     weight.data_location = 1
-    weight.external_data.add(key="location", value="../secret")
-    path = save(graph_of([onnx.helper.make_node("Conv", ["x", "w"], ["y"])], ["n", 3, "h", "w"], tensors=[weight]),
-                tmp_path / "net.onnx")
-    refused(path, r"tensor \(w\) whose numbers are in another file \(../secret\); write both into one: python3 -c")
+    for key, value in {"location": "net.data", "offset": 4, "length": size, **place}.items():
+        weight.external_data.add(key=key, value=str(value))
+    (path.parent / "net.data").write_bytes(b"skip" + (factor * numpy.eye(3, dtype="<f4")).tobytes())
+    return save(graph_of([onnx.helper.make_node("Conv", ["x", "w"], ["y"])], ["n", 3, "h", "w"], tensors=[weight]), path)
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_weights_in_another_file(isolate, tmp_path):
+    network = Enlarges()
+    path = export(network, tmp_path / "net.onnx")
+    onnx.save_model(onnx.load(str(path)), str(tmp_path / "large.onnx"), save_as_external_data=True,
+                    location="large.onnx.data", size_threshold=0)
+    assert (tmp_path / "large.onnx.data").stat().st_size > 1000
+    pictures = torch.rand(2, 3, 20, 24)
+    with torch.no_grad():
+        wanted = network(pictures)
+    made = through_the_filter(tmp_path / "large.onnx", pictures, f":isolate={isolate}").reshape(wanted.shape)
+    assert numpy.abs(made - wanted.numpy()).max() <= 2e-5
+    result, converted = convert(tmp_path / "large.onnx")
+    assert converted and torch.allclose(converted(pictures), wanted, atol=2e-5), str(result)
+    assert inspected(tmp_path / "large.onnx")["parameters"] == inspected(path)["parameters"]
+
+
+@pytest.mark.parametrize("place,words", [
+    ({"location": "../net.data"}, r"tensor \(w\) whose numbers are in '../net.data', and only a file beside .* python3 -c"),
+    ({"location": "/etc/passwd"}, "only a file beside the model is read"),
+    ({"location": ".net.data"}, "only a file beside the model is read"),
+    ({"location": "other.data"}, r"'\S+net.onnx' is in several files, and '\S+/other.data' cannot be opened: No such"),
+    ({"location": "folder"}, "'folder' is a directory"),
+    ({"offset": 8}, r"tensor \(w\) which lies beyond the end of 'net.data'"),
+    ({"offset": 2**64 - 4}, "beyond the end"),
+    ({"offset": -4}, "whose offset in another file is no number"),
+    ({"length": 32}, "of another size than its shape")])
+def test_weights_that_are_not_beside(place, words, tmp_path):
+    (tmp_path / "folder").mkdir()
+    refused(beside(0.5, tmp_path / "net.onnx", **place), words)
+
+
+def test_changed_weights_are_another_model(tmp_path):
+    """The file of the graph stays as it is."""
+    path, out = beside(0.5, tmp_path / "net.onnx"), tmp_path / "out.raw"
+    graph = f"color=c=white:s=16x16:r=25,format=gbrp,realtime,{support.dnn(path, watch=1, tune=0)},format=gray"
+    process = support.start(support.ffmpeg_command("-f", "lavfi", "-i", graph, "-f", "rawvideo", "-flush_packets", "1", out),
+                            stdin=subprocess.PIPE)
+
+    def wait_for(shade):
+        deadline = time.monotonic() + support.TIME_LIMIT
+        while not out.exists() or abs(out.read_bytes()[-256:][0:1].ljust(1)[0] - shade) > 1:
+            assert time.monotonic() < deadline and process.poll() is None, "it does not come"
+            time.sleep(0.05)
+
+    wait_for(128)
+    (tmp_path / "other.data").write_bytes(b"skip" + (0.25 * numpy.eye(3, dtype="<f4")).tobytes())
+    (tmp_path / "other.data").rename(tmp_path / "net.data")
+    wait_for(64)
+    result = support.finish(process, b"q")
+    assert result.returncode == 0, str(result)
 
 
 @pytest.mark.parametrize("change,words", [

@@ -51,7 +51,11 @@ struct OnnxModel {
     std::map<std::string, Weight, std::less<>> tensors; // views of the file, or of `decoded`
     std::vector<OnnxValue> inputs, outputs;             // inputs without those that are tensors
     std::deque<std::string> decoded;
+    std::vector<std::string> absent; // names of files that hold tensors and were not given
 };
+
+// The bytes of files beside the ONNX file, by their names.
+using OnnxParts = std::map<std::string, std::string_view, std::less<>>;
 
 // Returns the type that ONNX gives this number, or nullopt if it is not known here.
 std::optional<ElementType> element_type(int64_t number);
@@ -59,7 +63,8 @@ std::optional<ElementType> element_type(int64_t number);
 // Whether the bytes may be an ONNX file: Protocol Buffers have no magic number.
 bool may_be_onnx(std::string_view bytes);
 
-// `bytes` must outlive the result.  Throws a WeightFault that says what is wrong.
-OnnxModel read_onnx(std::string_view bytes);
+// The bytes must outlive the result.  Throws a WeightFault that says what is wrong.  Tensors in
+// files that are absent are empty.
+OnnxModel read_onnx(std::string_view bytes, const OnnxParts &parts = {});
 
 } // namespace engine_torch
