@@ -201,8 +201,19 @@ Weight tensor_of(TensorParts &&parts, OnnxModel &model, const OnnxParts &given)
 
 // ---- nodes
 
-OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &has_graph,
-                           OnnxModel &model, const OnnxParts &given)
+// Reads messages that hold tensors, which become the model's.
+struct Reading {
+    OnnxModel &model;
+    const OnnxParts &given;
+    size_t node_count = 0, depth = 0; // of graphs in graphs
+
+    OnnxAttribute attribute_of(std::string_view message, std::string &name);
+    OnnxNode node_of(std::string_view message);
+    void take_node(OnnxNode &&node, OnnxGraph &graph);
+    void read_graph(std::string_view message, OnnxGraph &graph);
+};
+
+OnnxAttribute Reading::attribute_of(std::string_view message, std::string &name)
 {
     OnnxAttribute attribute;
     for (ProtoFields field(message); field.next();) {
@@ -222,10 +233,12 @@ OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &ha
         case 5:
             attribute.tensor = tensor_of(parts_of(field.bytes()), model, given);
             break;
-        case 6:
-        case 11:
-            has_graph = true;
+        case 6: {
+            const auto graph = std::make_shared<OnnxGraph>();
+            read_graph(field.bytes(), *graph);
+            attribute.graph = graph;
             break;
+        }
         case 7: { // floats, mostly packed
             const std::string_view bytes = field.bytes();
             for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
@@ -247,7 +260,7 @@ OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &ha
     return attribute;
 }
 
-OnnxNode node_of(std::string_view message, OnnxModel &model, const OnnxParts &given)
+OnnxNode Reading::node_of(std::string_view message)
 {
     OnnxNode node;
     for (ProtoFields field(message); field.next();) {
@@ -266,8 +279,7 @@ OnnxNode node_of(std::string_view message, OnnxModel &model, const OnnxParts &gi
             node.type = text_of(field.bytes());
             break;
         case 5: {
-            OnnxAttribute attribute =
-                attribute_of(field.bytes(), name, node.has_graph, model, given);
+            OnnxAttribute attribute = attribute_of(field.bytes(), name);
             node.attributes.insert_or_assign(name, std::move(attribute));
             break;
         }
@@ -326,7 +338,7 @@ OnnxValue value_of(std::string_view message)
 // ---- the model
 
 // A constant is a tensor of the file like any other.
-void take_node(OnnxNode &&node, OnnxModel &model)
+void Reading::take_node(OnnxNode &&node, OnnxGraph &graph)
 {
     const auto value = node.attributes.find("value");
     const bool is_tensor = node.type == "Constant" && node.domain.empty() &&
@@ -335,17 +347,20 @@ void take_node(OnnxNode &&node, OnnxModel &model)
     if (is_tensor)
         model.tensors.insert_or_assign(node.outputs[0], *value->second.tensor);
     else
-        model.nodes.push_back(std::move(node));
+        graph.nodes.push_back(std::move(node));
 }
 
-void read_graph(std::string_view message, OnnxModel &model, const OnnxParts &given)
+void Reading::read_graph(std::string_view message, OnnxGraph &graph)
 {
+    constexpr size_t deepest = 8;
+    if (++depth > deepest)
+        throw WeightFault("is an ONNX model with graphs in graphs, more than 8 deep");
     for (ProtoFields field(message); field.next();) {
         switch (field.field()) {
         case 1:
-            if (model.nodes.size() == most_nodes)
+            if (++node_count > most_nodes)
                 throw WeightFault("is an ONNX model of more than 100,000 operators");
-            take_node(node_of(field.bytes(), model, given), model);
+            take_node(node_of(field.bytes()), graph);
             break;
         case 5: {
             TensorParts parts = parts_of(field.bytes());
@@ -354,10 +369,10 @@ void read_graph(std::string_view message, OnnxModel &model, const OnnxParts &giv
             break;
         }
         case 11:
-            model.inputs.push_back(value_of(field.bytes()));
+            graph.inputs.push_back(value_of(field.bytes()));
             break;
         case 12:
-            model.outputs.push_back(value_of(field.bytes()));
+            graph.outputs.push_back(value_of(field.bytes()));
             break;
         case 15:
             throw WeightFault("is an ONNX model with sparse tensors, which are not read");
@@ -365,6 +380,7 @@ void read_graph(std::string_view message, OnnxModel &model, const OnnxParts &giv
             break;
         }
     }
+    depth--;
 }
 
 // "domain" and "version", or "key" and "value"
@@ -450,7 +466,7 @@ OnnxModel read_onnx(std::string_view bytes, const OnnxParts &parts)
             break;
         }
     }
-    read_graph(graph, model, parts);
+    Reading{.model = model, .given = parts}.read_graph(graph, model);
     // Older files list their weights as inputs, too.
     std::erase_if(model.inputs,
                   [&](const OnnxValue &input) { return model.tensors.count(input.name) > 0; });

@@ -102,14 +102,9 @@ bool has_only_finite(const Weight &weight)
 
 const OnnxRecipe *find_recipe(const OnnxNode &node)
 {
-    const bool is_own =
-        node.domain.empty() ||
-        // the same operators, in files of ONNX Runtime's own tools
-        (node.domain == "com.microsoft" && (node.type == "Gelu" || node.type == "QuickGelu"));
-    if (!is_own)
-        return nullptr;
+    const std::string name = node.domain.empty() ? node.type : concat(node.domain, ".", node.type);
     for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_layers(), &onnx_shapes()})
-        if (const auto found = recipes->find(node.type); found != recipes->end())
+        if (const auto found = recipes->find(name); found != recipes->end())
             return &found->second;
     return nullptr;
 }
@@ -234,6 +229,21 @@ Expression OnnxImport::tensor_of(const std::string &name)
         weight == model_.tensors.end() ? made_of_numbers(known) : of_file(name, weight->second);
     define(name, value);
     return value.tensor;
+}
+
+Expression OnnxImport::floats(size_t input)
+{
+    const auto weight = model_.tensors.find(name_of(input));
+    if (kind(input) == NumberKind::real)
+        return tensor(input);
+    if (weight == model_.tensors.end() || kind(input) == NumberKind::truth)
+        return net_.let(concat(tensor(input), ".to(6)"));
+    Expression &known = floats_[weight->first];
+    if (known.empty()) {
+        const std::vector<int64_t> wholes = wholes_in(weight->second);
+        known = net_.numbers(weight->second.shape, {wholes.begin(), wholes.end()});
+    }
+    return known;
 }
 
 Expression OnnxImport::of_file(const std::string &name, const Weight &weight)
@@ -379,6 +389,17 @@ std::optional<Numbers> OnnxImport::numbers_or_attribute(std::string_view name, s
     return numbers;
 }
 
+std::string OnnxImport::limits(std::optional<ElementType> type) const
+{
+    if (type == ElementType::int8)
+        return "-128, 127";
+    if (type == ElementType::int16)
+        return "-32768, 32767";
+    if (type != ElementType::uint8)
+        refuse("makes numbers of a type that is not read here");
+    return "0, 255";
+}
+
 int64_t OnnxImport::axis(int64_t given, int rank) const
 {
     if (given < 0 && rank < 0)
@@ -447,7 +468,7 @@ void OnnxImport::expect_known() const
 {
     std::set<std::string> unknown;
     for (const OnnxNode &node : model_.nodes)
-        if (node.has_graph || !find_recipe(node))
+        if (!find_recipe(node))
             unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
     if (!unknown.empty())
         throw WeightFault(engine_kit::printable(concat(
@@ -470,7 +491,24 @@ void OnnxImport::run()
 void OnnxImport::take_node(const OnnxNode &node)
 {
     node_ = &node;
-    (*find_recipe(node))(*this);
+    const OnnxRecipe *const recipe = find_recipe(node);
+    if (!recipe)
+        refuse("is not read here; use the model's PyTorch file");
+    (*recipe)(*this);
+}
+
+void OnnxImport::run_inside(const OnnxGraph &graph)
+{
+    const OnnxNode *const outer = node_;
+    for (const OnnxNode &node : graph.nodes)
+        take_node(node);
+    node_ = outer;
+    for (size_t i = 0; i < std::min(graph.outputs.size(), outer->outputs.size()); i++) {
+        const std::string &name = graph.outputs[i].name;
+        if (!find(name).numbers)
+            tensor_of(name);
+        give_value(find(name), i);
+    }
 }
 
 } // namespace engine_torch
