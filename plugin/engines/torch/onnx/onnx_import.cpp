@@ -100,6 +100,54 @@ bool has_only_finite(const Weight &weight)
     return true;
 }
 
+// Also what graphs in attributes use.
+void add_used(const OnnxNode &node, std::vector<std::string_view> &names)
+{
+    names.insert(names.end(), node.inputs.begin(), node.inputs.end());
+    for (const auto &[name, attribute] : node.attributes)
+        if (attribute.graph)
+            for (const OnnxNode &inner : attribute.graph->nodes)
+                add_used(inner, names);
+}
+
+// Each operator after those whose results it uses, otherwise in the file's order.  The converter to
+// float16 puts some at the end.
+std::vector<const OnnxNode *> ordered(const std::vector<OnnxNode> &nodes)
+{
+    std::map<std::string_view, size_t> makers;
+    for (size_t i = 0; i < nodes.size(); i++)
+        for (const std::string &name : nodes[i].outputs)
+            makers.emplace(name, i);
+    std::vector<std::vector<size_t>> users(nodes.size());
+    std::vector<size_t> waits_for(nodes.size());
+    std::set<size_t> ready;
+    for (size_t i = 0; i < nodes.size(); i++) {
+        std::vector<std::string_view> names;
+        add_used(nodes[i], names);
+        for (const std::string_view name : names)
+            if (const auto maker = makers.find(name); !name.empty() && maker != makers.end()) {
+                users[maker->second].push_back(i);
+                waits_for[i]++;
+            }
+        if (waits_for[i] == 0)
+            ready.insert(i);
+    }
+    std::vector<const OnnxNode *> order;
+    while (!ready.empty()) {
+        const size_t next = *ready.begin();
+        ready.erase(ready.begin());
+        order.push_back(&nodes[next]);
+        for (const size_t user : users[next])
+            if (--waits_for[user] == 0)
+                ready.insert(user);
+    }
+    // Those that wait for each other tell what they lack.
+    for (size_t i = 0; i < nodes.size(); i++)
+        if (waits_for[i] > 0)
+            order.push_back(&nodes[i]);
+    return order;
+}
+
 const OnnxRecipe *find_recipe(const OnnxNode &node)
 {
     const std::string name = node.domain.empty() ? node.type : concat(node.domain, ".", node.type);
@@ -483,8 +531,8 @@ void OnnxImport::run()
         throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
                                  ", and 7 is the oldest that is read; export it again, or use "
                                  "onnx.version_converter"));
-    for (const OnnxNode &node : model_.nodes)
-        take_node(node);
+    for (const OnnxNode *node : ordered(model_.nodes))
+        take_node(*node);
     node_ = nullptr;
 }
 
