@@ -76,6 +76,10 @@ def onnx(*graph):
     return write
 
 
+def tensor_in(place):
+    return 5, b"\x10\x01\x70\x01" + message((8, b"w"), (13, message((1, b"location"), (2, place))))
+
+
 # What each row of the page's table is about, by how its first cell begins.
 FILES = {
     "is a checkpoint of an arch": pickled({"a.weight": torch.ones(3)}),
@@ -83,8 +87,9 @@ FILES = {
     "is a whole module (ultralytics": pickled(module_of("ultralytics.nn.tasks")),
     "is a whole module (models.yolo": pickled(module_of("models.yolo")),
     "is a torch.export": zip_of("net/archive_format", "net/models/model.json"),
-    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"LSTM")))),
-    "has a tensor": onnx((5, b"\x10\x01\x70\x01" + message((8, b"w"), (13, message((1, b"location"), (2, b"w.data")))))),
+    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"Loop")))),
+    "has a tensor": onnx(tensor_in(b"../w.data")),
+    "is in several files": onnx(tensor_in(b"w.data"), (1, message((1, b"x"), (2, b"y"), (4, b"Relu")))),
     "is a TensorFlow": bytes_of(b"\n\x05", "net.pb"),
     "is a Keras": zip_of("config.json", "model.weights.h5"),
     "is an HDF5": bytes_of(b"\x89HDF\r\n"),
