@@ -53,7 +53,13 @@ typedef enum DnnTorchStatus {
     DNN_TORCH_CRASHED = 11,  /**< the process that runs the model has ended; the message says how */
     /** The model takes pictures of another number of channels, or tensors of another rank. */
     DNN_TORCH_WRONG_CHANNELS = 12,
-    DNN_TORCH_WRONG_RANK = 13
+    DNN_TORCH_WRONG_RANK = 13,
+    /**
+     * The model is in several files, and the source lacks some.  The message has the names of all
+     * but the first, with "/" between them.  They lie beside it, and the caller tries again with
+     * them as the source's `parts`.
+     */
+    DNN_TORCH_NEEDS_PARTS = 14
 } DnnTorchStatus;
 
 /** A failing function writes the reason here: one line, no full stop, no line end. */
@@ -109,6 +115,9 @@ typedef struct DnnTorchOption {
     const char *key, *value;
 } DnnTorchOption;
 
+/** The most files that a model is in, besides the first. */
+#define DNN_TORCH_PARTS 8u
+
 /**
  * What a model is read from: an opened file, or bytes.  The engine reads the file
  * by its descriptor, from the file's beginning and without moving its position.  It
@@ -122,6 +131,9 @@ typedef struct DnnTorchSource {
     const void *data;
     size_t data_size;
     int sink; /**< what the option `export` writes to, until model_open() returns; 0: none */
+    /** The model's further files.  The name of each has no folder. */
+    const struct DnnTorchSource *parts;
+    size_t part_count; /**< at most DNN_TORCH_PARTS */
 } DnnTorchSource;
 
 /** A tensor that a model takes or returns. */

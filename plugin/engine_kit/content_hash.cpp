@@ -3,6 +3,9 @@
 
 #include "content_hash.h"
 
+#include "base/compose.h"
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <sodium.h>
@@ -70,6 +73,13 @@ std::string content_hash_of_file(int descriptor)
     }
     crypto_generichash_final(&state, hash.data(), hash.size());
     return text_of(hash);
+}
+
+std::string joined_hash(const std::vector<std::string> &hashes)
+{
+    if (hashes.empty() || std::find(hashes.begin(), hashes.end(), "") != hashes.end())
+        return "";
+    return hashes.size() == 1 ? hashes.front() : content_hash(dnn_torch::joined(hashes));
 }
 
 } // namespace engine_torch

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace engine_torch
 {
@@ -19,5 +20,8 @@ std::string content_hash(std::string_view bytes);
 
 // Hashes a regular file.  Returns "" if it cannot be read.  Does not move its position.
 std::string content_hash_of_file(int descriptor);
+
+// Returns the hash of a model in several files, in order.  One file has its own.
+std::string joined_hash(const std::vector<std::string> &hashes);
 
 } // namespace engine_torch

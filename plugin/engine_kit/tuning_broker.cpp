@@ -84,8 +84,8 @@ std::string ask_broker(int socket, TuningRequest kind, const std::string &line,
 
 // ---- answering ------------------------------------------------------------------------
 
-TuningBroker::TuningBroker(std::string path, dnn_torch::Descriptor source)
-    : path_(std::move(path)), source_(std::move(source)), writes_left_(most_writes)
+TuningBroker::TuningBroker(std::string path, std::vector<dnn_torch::Descriptor> files)
+    : path_(std::move(path)), files_(std::move(files)), writes_left_(most_writes)
 {
 }
 
@@ -107,8 +107,12 @@ bool TuningBroker::answer(int socket)
 bool TuningBroker::is_of_this_model(const std::string &line)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!contents_)
-        contents_ = content_hash_of_file(source_.get());
+    if (!contents_) {
+        std::vector<std::string> hashes;
+        for (const dnn_torch::Descriptor &file : files_)
+            hashes.push_back(content_hash_of_file(file.get()));
+        contents_ = joined_hash(hashes);
+    }
     return !contents_->empty() && is_tuning_line(line) && line.starts_with(*contents_ + "; ");
 }
 

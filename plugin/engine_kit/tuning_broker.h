@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace engine_torch
 {
@@ -45,8 +46,8 @@ std::string ask_broker(int socket, TuningRequest kind, const std::string &line,
 class TuningBroker
 {
 public:
-    // `source` is what the model is read from.
-    TuningBroker(std::string path, dnn_torch::Descriptor source);
+    // `files` is what the model is read from.
+    TuningBroker(std::string path, std::vector<dnn_torch::Descriptor> files);
 
     // Answers waiting requests, up to a limit.  Never waits for the socket.  Returns false if the
     // other process is gone or sends something else.
@@ -57,7 +58,7 @@ private:
     std::string reply_to(const TuningMessage &request);
 
     const std::string path_;
-    const dnn_torch::Descriptor source_;
+    const std::vector<dnn_torch::Descriptor> files_;
 
     std::mutex mutex_;
     // ---- under mutex_

@@ -284,7 +284,7 @@ def that_finds_cuts(text, filters, forgetting):
 
 
 def files_of(filters, folder):
-    """The files that options name, absolute, with the contracts beside models."""
+    """The files that options name, absolute, with the contracts and weights beside models."""
     found = set()
     for each in filters:
         for key, value in each.options.items():
@@ -293,8 +293,7 @@ def files_of(filters, folder):
             path = os.path.join(folder, value)
             if value and os.path.isfile(path):
                 found.add(path)
-                if os.path.isfile(path + ".json"):
-                    found.add(path + ".json")
+                found.update(filter(os.path.isfile, (path + ".json", path + ".data", path + "_data")))
     return sorted(found)
 
 

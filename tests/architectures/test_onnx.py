@@ -6,6 +6,8 @@ import collections
 import inspect
 import json
 import re
+import subprocess
+import time
 import warnings
 
 import numpy
@@ -21,8 +23,9 @@ pytest.importorskip("onnx.numpy_helper")
 
 DOCUMENT = support.REPOSITORY / "docs" / "models.md"
 # Inputs of these that say sizes must be constants, or follow from sizes.
-SIZED = {"Clip", "ConstantOfShape", "Conv", "ConvTranspose", "CumSum", "DequantizeLinear", "Dropout", "Expand",
-         "LayerNormalization", "PRelu", "Pad", "QuantizeLinear", "Range", "Reshape", "Resize", "Slice", "Split",
+SIZED = {"Clip", "ConstantOfShape", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DequantizeLinear", "Dropout",
+         "Expand", "GRU", "If", "LSTM", "LayerNormalization", "MatMulInteger", "PRelu", "Pad", "QLinearConv",
+         "QLinearMatMul", "QuantizeLinear", "Range", "Reshape", "Resize", "Slice", "Split",
          "Squeeze", "Tile", "TopK", "Trilu", "Unsqueeze", "Upsample"}
 # ONNX's own test has another size than the result (0.6 * 4 = 2.4), which no runtime follows; and a
 # row of one pixel, which PyTorch takes from the middle.
@@ -33,7 +36,7 @@ OTHERWISE = {"test_resize_downsample_scales_linear_align_corners", "test_resize_
 def documented():
     """The operators that the page lists."""
     rows = re.search(r"^## ONNX$.*?^## ", DOCUMENT.read_text(), re.M | re.S)[0]
-    return set(re.findall(r"`([A-Z]\w+)`", rows))
+    return set(re.findall(r"`((?:com\.microsoft\.)?[A-Z]\w+)`", rows))
 
 
 def convert(path):
@@ -170,7 +173,7 @@ def test_operators(tmp_path):
                 (passed if same or name in OTHERWISE else wrong).append(name)
     assert not wrong
     known = re.compile("not (read|made) here|only through all is read|must follow|must be a constant|training mode|"
-                       "reduces nothing|that is not known here|than height and width")
+                       "reduces nothing|that is not known here|than height and width|decides while the model runs")
     assert not [why for why in refused if not known.search(why)]
     assert len(set(passed)) > 500 and len(refused) < len(set(passed)) / 8
 
@@ -179,7 +182,7 @@ def test_the_page_lists_them():
     listed = set()
     for name in ("arithmetic", "layers", "shapes"):
         source = (support.REPOSITORY / f"plugin/engines/torch/onnx/onnx_{name}.cpp").read_text()
-        listed |= set(re.findall(r'^        \{"(\w+)", ', source, re.M))
+        listed |= set(re.findall(r'^        \{"([\w.]+)", ', source, re.M))
     assert documented() == listed
 
 
@@ -234,7 +237,28 @@ class LookDifferent(nn.Module):
         return whole.roll((2, 2), (2, 3))[:, :, :h, :w].abs() ** 0.5
 
 
-NETWORKS = {"enlarges": Enlarges, "down-and-up": DownAndUp, "attends": Attends, "windows": LookDifferent}
+class Remembers(nn.Module):
+    """Rows are sequences, as those who read texts take them."""
+
+    def __init__(self):
+        super().__init__()
+        self.there, self.again, self.last = nn.LSTM(3, 8, bidirectional=True), nn.GRU(16, 6), nn.Conv2d(6, 3, 1)
+
+    def forward(self, x):
+        n, c, h, w = x.shape
+        rows = self.again(self.there(x.permute(3, 0, 2, 1).reshape(w, n * h, c))[0])[0]
+        return self.last(rows.reshape(w, n, h, 6).permute(1, 3, 2, 0))
+
+
+class Squeezes(nn.Module):
+    """A dimension is removed that is 1 as far as PyTorch knows, which exports it as If."""
+
+    def forward(self, x):
+        return x * torch.sigmoid(x.mean(1, keepdim=True)[:, : x.shape[0] // x.shape[0]].squeeze(1)).unsqueeze(1)
+
+
+NETWORKS = {"enlarges": Enlarges, "down-and-up": DownAndUp, "attends": Attends, "windows": LookDifferent,
+            "remembers": Remembers, "squeezes": Squeezes}
 
 
 def export(network, path, arguments=None, inputs=("input.1",), outputs=("out",), version=13, fixed=False):
@@ -377,6 +401,86 @@ def test_the_type_of_quantised_numbers(is_named, tmp_path):
     assert (made - given).abs().max() < 0.001
 
 
+X, FLOATS = torch.rand(1, 4, 6, 5) - 0.5, {"as": 0.02, "bs": 0.03, "ys": 0.025}
+QUANTISED = (X / 0.02).round() * 0.02
+OWN = {  # ONNX Runtime's: its inputs, attributes, what else there is, and what PyTorch makes of x
+    "FusedConv": ("x w o", {"activation": "LeakyRelu", "activation_params": [0.2]}, lambda x, w, o: functional.leaky_relu(functional.conv2d(x, w, o), 0.2)),
+    "FusedMatMul": ("x m", {"alpha": 0.5, "transB": 1}, lambda x, m: 0.5 * x @ m.t()),
+    "BiasGelu": ("x l", {}, lambda x, l: functional.gelu(x + l)),
+    "FastGelu": ("x l", {}, lambda x, l: functional.gelu(x + l, approximate="tanh")),
+    "Gelu": ("x", {}, functional.gelu),
+    "QuickGelu": ("x", {"alpha": 1.5}, lambda x: x * torch.sigmoid(1.5 * x)),
+    "SkipLayerNormalization": ("x x l l", {"epsilon": 0.01}, lambda x, _, l, __: functional.layer_norm(2 * x, [5], l, l, 0.01)),
+}
+OWN_QUANTISED = {
+    "QLinearAdd": ("q as z q as z ys z", {}, lambda x: x + x),
+    "QLinearMul": ("q as z q as z ys z", {}, lambda x: x * x),
+    "QLinearConcat": ("ys z q as z q as z", {"axis": 1}, lambda x: torch.cat([x, x], 1)),
+    "QLinearGlobalAveragePool": ("q as z ys z", {}, lambda x: x.mean((2, 3), True)),
+    "QLinearLeakyRelu": ("q as z ys z", {"alpha": 0.1}, lambda x: functional.leaky_relu(x, 0.1)),
+    "QLinearSigmoid": ("q as z ys z", {}, torch.sigmoid),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_operators_of_onnx_runtime(name, tmp_path):
+    inputs, attributes, wanted = OWN[name]
+    given = {"w": torch.rand(3, 4, 3, 3), "o": torch.rand(3), "m": torch.rand(7, 5), "l": torch.rand(5)}
+    tensors = tensors_of(**{key: value.numpy() for key, value in given.items()})
+    node = onnx.helper.make_node(name, inputs.split(), ["y"], domain="com.microsoft", **attributes)
+    made = computed([node], tensors, X, tmp_path / "net.onnx")
+    assert torch.allclose(made, wanted(*[X if key == "x" else given[key] for key in inputs.split()]), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OWN_QUANTISED)
+def test_quantised_operators_of_onnx_runtime(name, tmp_path):
+    inputs, attributes, wanted = OWN_QUANTISED[name]
+    node = onnx.helper.make_node
+    nodes = [node("QuantizeLinear", ["x", "as", "z"], ["q"]),
+             node(name, inputs.split(), ["r"], domain="com.microsoft", **attributes),
+             node("DequantizeLinear", ["r", "ys", "z"], ["y"])]
+    tensors = tensors_of(z=numpy.int8(3), **{key: numpy.float32(value) for key, value in FLOATS.items()})
+    made = computed(nodes, tensors, X, tmp_path / "net.onnx")
+    assert (made - wanted(QUANTISED)).abs().max() <= 0.0126 and made.shape == wanted(X).shape
+
+
+def test_a_network_that_quantises_as_it_runs(tmp_path):
+    """As ONNX Runtime's quantize_dynamic() writes it."""
+    node, weights = onnx.helper.make_node, torch.randint(-127, 128, (3, 4, 3, 3))
+    nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+             node("ConvInteger", ["q", "w", "z", "n"], ["i"], pads=[1, 1, 1, 1]),
+             node("Cast", ["i"], ["f"], to=1), node("Mul", ["s", "k"], ["t"]), node("Mul", ["f", "t"], ["y"])]
+    tensors = tensors_of(w=weights.numpy().astype(numpy.int8), n=numpy.int8(0), k=numpy.float32(0.01))
+    made = computed(nodes, tensors, X, tmp_path / "net.onnx")
+    wanted = functional.conv2d(X, weights * 0.01, padding=1)
+    assert (made - wanted).abs().max() < 0.02 * wanted.abs().max()
+
+
+def test_operators_in_another_order(tmp_path):
+    """The converter to float16 puts its casts at the end."""
+    node = onnx.helper.make_node
+    nodes = [node("Add", ["a", "k"], ["y"]), node("Relu", ["x"], ["a"])]
+    assert torch.equal(computed(nodes, tensors_of(k=numpy.float32(2)), X, tmp_path / "net.onnx"), X.relu() + 2)
+
+
+@pytest.mark.parametrize("is_true", [False, True])
+def test_a_branch_that_the_file_decides(is_true, tmp_path):
+    node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    branches = {f"{name}_branch": onnx.helper.make_graph(
+        [node("Constant", [], [f"{name}_k"], value=onnx.numpy_helper.from_array(numpy.float32(number))),
+         node("Mul", ["x", f"{name}_k"], [f"{name}_y"])], name, [], [value(f"{name}_y", 1, None)])
+        for name, number in (("then", 2), ("else", 3))}
+    nodes = [node("If", ["c"], ["y"], **branches)]
+    made = computed(nodes, tensors_of(c=numpy.bool_(is_true)), X, tmp_path / "net.onnx")
+    assert torch.equal(made, X * (2 if is_true else 3))
+
+
+def test_smooth_resizing(tmp_path):
+    nodes = [onnx.helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="linear", antialias=1)]
+    made = computed(nodes, tensors_of(s=[1, 4, 3, 2]), X, tmp_path / "net.onnx", version=18)
+    assert torch.allclose(made, functional.interpolate(X, size=(3, 2), mode="bilinear", antialias=True), atol=1e-6)
+
+
 # ---- what the file tells ----------------------------------------------------------------------
 
 
@@ -444,14 +548,71 @@ def test_unknown_operators_are_all_named(tmp_path):
             r"not read here: NonMaxSuppression, com\.example\.Strange; use the model's PyTorch file")
 
 
-def test_weights_in_another_file(tmp_path):
-    weight = onnx.numpy_helper.from_array(numpy.ones((3, 3, 1, 1), numpy.float32), "w")
+# ---- weights in another file --------------------------------------------------------------------
+
+
+def beside(factor, path, size=36, **place):
+    """A network that multiplies by a number, with its weights in net.data, or wherever `place` says."""
+    weight = onnx.numpy_helper.from_array(numpy.zeros((3, 3, 1, 1), numpy.float32), "w")
     weight.ClearField("raw_data")
     weight.data_location = 1
-    weight.external_data.add(key="location", value="../secret")
-    path = save(graph_of([onnx.helper.make_node("Conv", ["x", "w"], ["y"])], ["n", 3, "h", "w"], tensors=[weight]),
-                tmp_path / "net.onnx")
-    refused(path, r"tensor \(w\) whose numbers are in another file \(../secret\); write both into one: python3 -c")
+    for key, value in {"location": "net.data", "offset": 4, "length": size, **place}.items():
+        weight.external_data.add(key=key, value=str(value))
+    (path.parent / "net.data").write_bytes(b"skip" + (factor * numpy.eye(3, dtype="<f4")).tobytes())
+    return save(graph_of([onnx.helper.make_node("Conv", ["x", "w"], ["y"])], ["n", 3, "h", "w"], tensors=[weight]), path)
+
+
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_weights_in_another_file(isolate, tmp_path):
+    network = Enlarges()
+    path = export(network, tmp_path / "net.onnx")
+    onnx.save_model(onnx.load(str(path)), str(tmp_path / "large.onnx"), save_as_external_data=True,
+                    location="large.onnx.data", size_threshold=0)
+    assert (tmp_path / "large.onnx.data").stat().st_size > 1000
+    pictures = torch.rand(2, 3, 20, 24)
+    with torch.no_grad():
+        wanted = network(pictures)
+    made = through_the_filter(tmp_path / "large.onnx", pictures, f":isolate={isolate}").reshape(wanted.shape)
+    assert numpy.abs(made - wanted.numpy()).max() <= 2e-5
+    result, converted = convert(tmp_path / "large.onnx")
+    assert converted and torch.allclose(converted(pictures), wanted, atol=2e-5), str(result)
+    assert inspected(tmp_path / "large.onnx")["parameters"] == inspected(path)["parameters"]
+
+
+@pytest.mark.parametrize("place,words", [
+    ({"location": "../net.data"}, r"tensor \(w\) whose numbers are in '../net.data', and only a file beside .* python3 -c"),
+    ({"location": "/etc/passwd"}, "only a file beside the model is read"),
+    ({"location": ".net.data"}, "only a file beside the model is read"),
+    ({"location": "other.data"}, r"'\S+net.onnx' is in several files, and '\S+/other.data' cannot be opened: No such"),
+    ({"location": "folder"}, "'folder' is a directory"),
+    ({"offset": 8}, r"tensor \(w\) which lies beyond the end of 'net.data'"),
+    ({"offset": 2**64 - 4}, "beyond the end"),
+    ({"offset": -4}, "whose offset in another file is no number"),
+    ({"length": 32}, "of another size than its shape")])
+def test_weights_that_are_not_beside(place, words, tmp_path):
+    (tmp_path / "folder").mkdir()
+    refused(beside(0.5, tmp_path / "net.onnx", **place), words)
+
+
+def test_changed_weights_are_another_model(tmp_path):
+    """The file of the graph stays as it is."""
+    path, out = beside(0.5, tmp_path / "net.onnx"), tmp_path / "out.raw"
+    graph = f"color=c=white:s=16x16:r=25,format=gbrp,realtime,{support.dnn(path, watch=1, tune=0)},format=gray"
+    process = support.start(support.ffmpeg_command("-f", "lavfi", "-i", graph, "-f", "rawvideo", "-flush_packets", "1", out),
+                            stdin=subprocess.PIPE)
+
+    def wait_for(shade):
+        deadline = time.monotonic() + support.TIME_LIMIT
+        while not out.exists() or abs(out.read_bytes()[-256:][0:1].ljust(1)[0] - shade) > 1:
+            assert time.monotonic() < deadline and process.poll() is None, "it does not come"
+            time.sleep(0.05)
+
+    wait_for(128)
+    (tmp_path / "other.data").write_bytes(b"skip" + (0.25 * numpy.eye(3, dtype="<f4")).tobytes())
+    (tmp_path / "other.data").rename(tmp_path / "net.data")
+    wait_for(64)
+    result = support.finish(process, b"q")
+    assert result.returncode == 0, str(result)
 
 
 @pytest.mark.parametrize("change,words", [

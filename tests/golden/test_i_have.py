@@ -95,6 +95,10 @@ def exported(target, *results):
     return write
 
 
+def tensor_in(place):
+    return 5, b"\x10\x01\x70\x01" + message((8, b"w"), (13, message((1, b"location"), (2, place))))
+
+
 # What each row of the page's table is about, by how its first cell begins.
 FILES = {
     "is a checkpoint of an arch": pickled({"a.weight": torch.ones(3)}),
@@ -105,8 +109,9 @@ FILES = {
     "is a torch.export program that": exported("torch.ops.aten.relu.default", {
         "buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "count"}}),
     "is an AOTInductor": zip_of("net/archive_format", "net/data/aotinductor/model/code.so"),
-    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"LSTM")))),
-    "has a tensor": onnx((5, b"\x10\x01\x70\x01" + message((8, b"w"), (13, message((1, b"location"), (2, b"w.data")))))),
+    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"Loop")))),
+    "has a tensor": onnx(tensor_in(b"../w.data")),
+    "is in several files": onnx(tensor_in(b"w.data"), (1, message((1, b"x"), (2, b"y"), (4, b"Relu")))),
     "is a TensorFlow": bytes_of(b"\n\x05", "net.pb"),
     "is a Keras": zip_of("config.json", "model.weights.h5"),
     "is an HDF5": bytes_of(b"\x89HDF\r\n"),

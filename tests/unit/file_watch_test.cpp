@@ -76,6 +76,19 @@ TEST_F(FileWatchTest, AFileThatComesBackIsTaken)
     EXPECT_TRUE(look(watch));
 }
 
+TEST_F(FileWatchTest, AnotherFileIsWatchedAsWell)
+{
+    write(other_, "one");
+    FileWatch watch(path_);
+    watch.add(other_);
+    watch.add(other_);
+    EXPECT_FALSE(look(watch));
+    write(other_, "another one");
+    EXPECT_FALSE(look(watch)); // it may still grow
+    EXPECT_TRUE(look(watch));
+    EXPECT_FALSE(look(watch));
+}
+
 TEST_F(FileWatchTest, LooksNoMoreThanOnceInAnInterval)
 {
     FileWatch watch(path_);

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace
 {
@@ -34,12 +35,13 @@ using engine_torch::TuningRequest;
 
 const std::string model_bytes(3 << 20, 'm');
 
-dnn_torch::Descriptor model_file()
+std::vector<dnn_torch::Descriptor> model_files()
 {
-    dnn_torch::Descriptor file(memfd_create("model", MFD_CLOEXEC));
-    EXPECT_EQ(pwrite(file.get(), model_bytes.data(), model_bytes.size(), 0),
+    std::vector<dnn_torch::Descriptor> files;
+    files.emplace_back(memfd_create("model", MFD_CLOEXEC));
+    EXPECT_EQ(pwrite(files[0].get(), model_bytes.data(), model_bytes.size(), 0),
               static_cast<ssize_t>(model_bytes.size()));
-    return file;
+    return files;
 }
 
 // A broker with a folder of its own, on a thread of its own, and the environment of a process that
@@ -82,7 +84,7 @@ protected:
 
     const std::string folder_ = testing::TempDir() + "tuning-" + std::to_string(getpid());
     const std::string hash_ = content_hash(model_bytes);
-    TuningBroker broker_{"a model", model_file()};
+    TuningBroker broker_{"a model", model_files()};
     int ends_[2] = {-1, -1};
     std::atomic<bool> ended_{false};
     std::thread serving_;
@@ -257,7 +259,7 @@ TEST_F(InFolder, OfSixteenProcessesHasWholeRecords)
 
 TEST(ContentHash, OfAFileIsThatOfItsBytes)
 {
-    EXPECT_EQ(content_hash_of_file(model_file().get()), content_hash(model_bytes));
+    EXPECT_EQ(content_hash_of_file(model_files()[0].get()), content_hash(model_bytes));
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
     EXPECT_EQ(content_hash_of_file(pipe_ends[0]), "");

@@ -65,6 +65,13 @@ void ModelChange::request(const std::string &name, const std::string &value)
     requested_[name] = value;
 }
 
+void ModelChange::watch_parts(const Model &model)
+{
+    if (watch_)
+        for (const ModelPart &part : model.parts())
+            watch_->add(path_beside(current_.path, part.name));
+}
+
 bool ModelChange::is_due()
 {
     if (work_)
@@ -121,6 +128,7 @@ std::optional<NextModel> ModelChange::take(const FrameShape &input)
     }
     current_ = next.request;
     watch_ = next_watch_;
+    watch_parts(*next.work.task->model());
     return next;
 }
 

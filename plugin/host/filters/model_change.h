@@ -46,7 +46,10 @@ public:
     // names the change if the change is impossible.
     std::optional<NextModel> take(const FrameShape &input);
 
-    // Whether something was requested, or the file has changed, and nothing is under way.
+    // Also watches the files beside the model's file that it was read from.
+    void watch_parts(const Model &model);
+
+    // Whether something was requested, or a file has changed, and nothing is under way.
     bool is_due();
     // Begins the change that is due.  Throws Error if no thread can be started.
     void begin(PrepareModel prepare);

@@ -84,6 +84,7 @@ void ModelFilter::open_model()
         engine_values_[option] =
             opener_.task().model()->metadata(concat(option, "_values").c_str());
     pads_ = opener_.task().extra_pads();
+    change_.watch_parts(*opener_.task().model());
     log_.report_notice(*opener_.task().model());
     warn_of_calibration();
 }

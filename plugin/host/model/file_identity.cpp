@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "file_identity.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <memory>
@@ -89,12 +90,18 @@ std::optional<FileStamp> stamp_of(const Descriptor &file)
     return fstat(file.get(), &status) == 0 ? stamp_from(status) : std::nullopt;
 }
 
+std::optional<FileStamp> settled_stamp_of(const Descriptor &file)
+{
+    std::optional<FileStamp> stamp = stamp_of(file);
+    return stamp && may_change_unseen(*stamp) ? std::nullopt : stamp;
+}
+
 std::optional<FileIdentity> identity_of(const Descriptor &file)
 {
     // Larger files are mostly sparse files, not models.  The engine will refuse those.
     constexpr int64_t largest = int64_t{16} << 30;
-    std::optional<FileStamp> before = stamp_of(file);
-    if (!before || before->size > largest || may_change_unseen(*before))
+    std::optional<FileStamp> before = settled_stamp_of(file);
+    if (!before || before->size > largest)
         return std::nullopt;
     std::optional<XXH128_hash_t> hash = hash_of(file);
     if (!hash || stamp_of(file) != before)
@@ -102,19 +109,32 @@ std::optional<FileIdentity> identity_of(const Descriptor &file)
     return FileIdentity{.stamp = *before, .hash = {hash->low64, hash->high64}};
 }
 
+void FileWatch::add(const std::string &path)
+{
+    if (std::none_of(files_.begin(), files_.end(),
+                     [&](const File &file) { return file.path == path; }))
+        files_.push_back({.path = path, .known = stamp_of(path)});
+}
+
+bool FileWatch::File::has_changed()
+{
+    std::optional<FileStamp> before = std::exchange(seen, stamp_of(path));
+    // A file that disappears for a moment counts as changed once it is back.
+    if (!seen || seen == known)
+        return false;
+    if (is_same_file(known, *seen) && seen != before)
+        return false;
+    known = seen;
+    return true;
+}
+
 bool FileWatch::has_changed(Time now)
 {
     if (now < next_check_)
         return false;
     next_check_ = now + interval;
-    std::optional<FileStamp> before = std::exchange(seen_, stamp_of(path_));
-    // A file that disappears for a moment counts as changed once it is back.
-    if (!seen_ || seen_ == known_)
-        return false;
-    if (is_same_file(known_, *seen_) && seen_ != before)
-        return false;
-    known_ = seen_;
-    return true;
+    return std::count_if(files_.begin(), files_.end(),
+                         [](File &file) { return file.has_changed(); }) > 0;
 }
 
 } // namespace dnn_torch

@@ -12,6 +12,7 @@
 #include <string>
 #include <sys/types.h>
 #include <utility>
+#include <vector>
 
 namespace dnn_torch
 {
@@ -39,12 +40,16 @@ struct FileIdentity {
 std::optional<FileStamp> stamp_of(const std::string &path);
 std::optional<FileStamp> stamp_of(const Descriptor &file);
 
+// Returns nullopt also if the file changed within the last 20 ms, so that a further change could
+// leave the stamp as it is.
+std::optional<FileStamp> settled_stamp_of(const Descriptor &file);
+
 // Reads the whole file without moving its position.  Returns nullopt if it is not a regular
 // file, is larger than 16 GiB, cannot be read, changed within the last 20 ms, or changes
 // while it is read.
 std::optional<FileIdentity> identity_of(const Descriptor &file);
 
-// Detects that a path leads to another file, or to a rewritten one.  It has no thread: its owner
+// Detects that paths lead to other files, or to rewritten ones.  It has no thread: its owner
 // polls it.  Belongs to one thread.
 class FileWatch
 {
@@ -53,17 +58,25 @@ public:
     static constexpr std::chrono::milliseconds interval{500};
 
     // The current file counts as known.
-    explicit FileWatch(std::string path) : path_(std::move(path)), known_(stamp_of(path_)) {}
+    explicit FileWatch(const std::string &path) { add(path); }
+
+    // Another file that is watched.  Does nothing if it is watched already.
+    void add(const std::string &path);
 
     // Returns true once for each change.  A file that replaces another one counts at once.
     // A file that is rewritten in place counts once two checks find the same stamp.  Checks the
-    // file at most once per interval, however often it is called.
+    // files at most once per interval, however often it is called.
     bool has_changed(Time now);
 
 private:
-    std::string path_;
-    std::optional<FileStamp> known_;
-    std::optional<FileStamp> seen_; // at the last check
+    struct File {
+        std::string path;
+        std::optional<FileStamp> known;
+        std::optional<FileStamp> seen = {}; // at the last check
+
+        bool has_changed();
+    };
+    std::vector<File> files_;
     Time next_check_{};
 };
 

@@ -138,23 +138,67 @@ std::vector<DnnTorchOption> options_of(const NamedValues &values)
     return given;
 }
 
-std::shared_ptr<DnnTorchModel> open_model(const DnnTorchEngine &engine, const ModelOptions &options,
-                                          const Descriptor &file)
+struct OpenedModel {
+    std::shared_ptr<DnnTorchModel> model;
+    std::vector<ModelPart> parts;
+};
+
+// Refers to `parts`.
+std::vector<DnnTorchSource> sources_of(const std::vector<ModelPart> &parts)
 {
+    std::vector<DnnTorchSource> sources;
+    for (const ModelPart &part : parts)
+        sources.push_back(
+            {.size = sizeof(DnnTorchSource), .name = part.name.c_str(), .fd = part.file->get()});
+    return sources;
+}
+
+// An engine that a model has taken over can ask for nothing outside the model's folder.
+std::vector<std::string> part_names(std::string_view list)
+{
+    std::vector<std::string> names;
+    for (size_t end = 0; end != list.npos; list.remove_prefix(end == list.npos ? 0 : end + 1)) {
+        end = list.find('/');
+        names.emplace_back(list.substr(0, end));
+        if (names.back().empty() || names.back()[0] == '.' || names.size() > DNN_TORCH_PARTS)
+            throw Error(AVERROR_EXTERNAL, "the engine asks for files that no model has");
+    }
+    return names;
+}
+
+OpenedModel open_model(const DnnTorchEngine &engine, const ModelOptions &options,
+                       const Descriptor &file)
+{
+    std::vector<ModelPart> parts;
     DnnTorchSource source = {.size = sizeof(source),
                              .name = options.path.c_str(),
                              .fd = file.get(),
                              .data = nullptr,
                              .data_size = 0,
-                             .sink = options.sink ? options.sink->get() : 0};
+                             .sink = options.sink ? options.sink->get() : 0,
+                             .parts = nullptr,
+                             .part_count = 0};
     NamedValues values = values_of(options);
     std::vector<DnnTorchOption> given = options_of(values);
     EngineCall call;
     DnnTorchMessage message{};
     DnnTorchModel *model = nullptr;
-    check(engine.model_open(&source, given.data(), given.size(), &model, &message), message);
-    return {model,
-            [&engine](DnnTorchModel *opened) { closing([&] { engine.model_close(&opened); }); }};
+    int status = engine.model_open(&source, given.data(), given.size(), &model, &message);
+    if (status == DNN_TORCH_NEEDS_PARTS) {
+        parts = open_parts(options.path, part_names(message.text));
+        const std::vector<DnnTorchSource> sources = sources_of(parts);
+        source.parts = sources.data();
+        source.part_count = sources.size();
+        status = engine.model_open(&source, given.data(), given.size(), &model, &message);
+    }
+    if (status == DNN_TORCH_NEEDS_PARTS)
+        throw Error(AVERROR_INVALIDDATA, "'" + options.path + "' changed while it was read");
+    check(status, message);
+    return {.model = {model,
+                      [&engine](DnnTorchModel *opened) {
+                          closing([&] { engine.model_close(&opened); });
+                      }},
+            .parts = std::move(parts)};
 }
 
 // "64x48" for pictures, "1x3x7" for other tensors.
@@ -207,6 +251,27 @@ Descriptor open_model_file(const std::string &path)
     return file;
 }
 
+std::string path_beside(const std::string &model_path, const std::string &name)
+{
+    const size_t slash = model_path.rfind('/');
+    return model_path.substr(0, slash == model_path.npos ? 0 : slash + 1) + name;
+}
+
+std::vector<ModelPart> open_parts(const std::string &model_path,
+                                  const std::vector<std::string> &names)
+try {
+    std::vector<ModelPart> parts;
+    for (const std::string &name : names) {
+        auto file =
+            std::make_shared<const Descriptor>(open_model_file(path_beside(model_path, name)));
+        parts.push_back({.name = name, .file = file, .stamp = settled_stamp_of(*file)});
+    }
+    return parts;
+} catch (const Error &error) {
+    throw Error(error.code(), "'" + model_path + "' is in several files, and " + error.what() +
+                                  "; put it beside the model, from where the model is");
+}
+
 // ---- a model ----------------------------------------------------------------
 
 // `work` must not refer to this object, because it may outlive it.
@@ -231,10 +296,12 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
     : engine_(engine), timeout_(options.timeout), is_in_int8_(options.precision == "int8")
 {
     const NowDoing now("opening the model");
-    model_ = within(limit_to_open(timeout_), "it was opened", [&engine, options, file] {
+    OpenedModel opened = within(limit_to_open(timeout_), "it was opened", [&engine, options, file] {
         return file ? open_model(engine, options, *file)
                     : open_model(engine, options, open_model_file(options.path));
     });
+    model_ = std::move(opened.model);
+    parts_ = std::move(opened.parts);
 }
 
 std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, size_t out_count)

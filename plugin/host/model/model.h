@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/descriptor.h"
+#include "file_identity.h"
 #include "host/error.h"
 #include "memo.h"
 #include "samples.h"
@@ -49,6 +50,26 @@ struct ModelOptions {
 
     bool operator==(const ModelOptions &) const = default;
 };
+
+// A file beside the first one, for a model in several files.
+struct ModelPart {
+    std::string name; // without a folder
+    std::shared_ptr<const Descriptor> file;
+    std::optional<FileStamp> stamp; // when it was opened; nullopt if it was just written
+
+    // What identifies it.
+    bool operator==(const ModelPart &other) const
+    {
+        return name == other.name && stamp && stamp == other.stamp;
+    }
+};
+
+// Returns "models/net.onnx.data" for "models/net.onnx" and "net.onnx.data".
+std::string path_beside(const std::string &model_path, const std::string &name);
+
+// Opens files beside a model.  Throws Error that names the file.
+std::vector<ModelPart> open_parts(const std::string &model_path,
+                                  const std::vector<std::string> &names);
 
 // Throws Error with the reason.  A named pipe is opened without waiting for a writer.
 Descriptor open_model_file(const std::string &path);
@@ -150,6 +171,9 @@ public:
 
     std::vector<DnnTorchTensorInfo> tensors(DnnTorchDirection direction) const;
 
+    // The files beside the first one that the model was read from.
+    const std::vector<ModelPart> &parts() const { return parts_; }
+
     // Returns the value of a key of engine.h; "" if there is none.
     std::string metadata(const char *key) const;
     std::string notice() const { return metadata("notice"); }
@@ -173,6 +197,7 @@ private:
     const std::chrono::microseconds timeout_;
     const bool is_in_int8_;
     std::shared_ptr<DnnTorchModel> model_;
+    std::vector<ModelPart> parts_;
     // Errors are remembered like shapes, because they tell as much about the model.
     Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
     std::atomic<bool> lost_{false};

@@ -33,6 +33,7 @@ struct Key {
     const DnnTorchEngine *engine;
     ModelOptions options; // without the path: a file may have several
     FileIdentity file;
+    std::vector<ModelPart> parts = {}; // empty until the model was opened for the first time
 
     bool operator==(const Key &) const = default;
 };
@@ -76,11 +77,15 @@ OpenedFile open_and_read(const ModelOptions &options)
 
 // The stamp suffices, without reading the content again: when the content was read, the last
 // change was older than one tick of the clock.
-bool was_written_to(const OpenedFile &opened, const ModelOptions &options)
+bool was_written_to(const OpenedFile &opened, const std::vector<ModelPart> &parts,
+                    const ModelOptions &options)
 {
-    std::optional<FileStamp> now =
-        value_within(limit_to_read(options), [file = opened.file] { return stamp_of(*file); });
-    return now != opened.identity->stamp;
+    return value_within(limit_to_read(options), [opened, parts] {
+        return stamp_of(*opened.file) != opened.identity->stamp ||
+               std::any_of(parts.begin(), parts.end(), [](const ModelPart &part) {
+                   return !part.stamp || stamp_of(*part.file) != part.stamp;
+               });
+    });
 }
 
 Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const FileIdentity &file)
@@ -88,6 +93,23 @@ Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const File
     Key key = {.engine = &engine, .options = options, .file = file};
     key.options.path.clear();
     return key;
+}
+
+// What the parts with the names of `known` are now.  Empty if they cannot be opened, which the
+// engine's caller will tell.
+std::vector<ModelPart> reopened(const std::vector<ModelPart> &known, const ModelOptions &options)
+{
+    std::vector<std::string> names;
+    for (const ModelPart &part : known)
+        names.push_back(part.name);
+    if (names.empty())
+        return {};
+    try {
+        return value_within(limit_to_read(options),
+                            [path = options.path, names] { return open_parts(path, names); });
+    } catch (const Error &) {
+        return {};
+    }
 }
 
 } // namespace
@@ -105,6 +127,7 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
 
     struct Lease;
     using Opener = std::function<Loaded()>;
+    std::vector<ModelPart> parts_of(const FileIdentity &file);
     std::shared_ptr<Model> open(const Key &key, const Opener &opener);
     std::shared_ptr<Model> load(std::list<Entry>::iterator entry, const Opener &opener,
                                 std::promise<std::shared_ptr<Model>> promise);
@@ -140,6 +163,16 @@ std::shared_ptr<Model> ModelStore::State::hand_out(std::unique_ptr<Model> &model
 }
 
 // ---- opening ------------------------------------------------------------------
+
+// Returns the parts of a model of that file that was opened earlier.
+std::vector<ModelPart> ModelStore::State::parts_of(const FileIdentity &file)
+{
+    std::lock_guard lock(mutex);
+    for (const Entry &entry : entries)
+        if (entry.key.file == file && !entry.key.parts.empty())
+            return entry.key.parts;
+    return {};
+}
 
 std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &opener)
 {
@@ -184,6 +217,7 @@ try {
     entry->loading = {};
     entry->model = address;
     entry->in_use = model;
+    entry->key.parts = model->parts();
     return model;
 } catch (...) {
     promise.set_exception(std::current_exception());
@@ -300,10 +334,12 @@ std::shared_ptr<Model> ModelStore::open(const DnnTorchEngine &engine, const Mode
     OpenedFile opened = open_and_read(options);
     if (!opened.identity)
         return std::make_shared<Model>(engine, options, opened.file);
-    return state_->open(key_of(engine, options, *opened.identity), [&] {
+    Key key = key_of(engine, options, *opened.identity);
+    key.parts = reopened(state_->parts_of(key.file), options);
+    return state_->open(key, [&] {
         auto model = std::make_unique<Model>(engine, options, opened.file);
         bool is_exclusive = model->metadata("exclusive") == "1";
-        bool may_be_shared = !is_exclusive && !was_written_to(opened, options);
+        bool may_be_shared = !is_exclusive && !was_written_to(opened, model->parts(), options);
         return Loaded{.model = std::move(model), .may_be_shared = may_be_shared};
     });
 }

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 namespace
 {
@@ -27,9 +28,9 @@ namespace
 using namespace isolation;
 using engine_kit::Phase;
 
-// The memory or the file that the model is read from.
+// The memory or the files that the model is read from.
 struct Source {
-    Descriptor descriptor;
+    std::vector<Descriptor> files;
     Mapping data;
     Descriptor sink; // what the option `export` writes to
 };
@@ -52,15 +53,16 @@ Source receive_source(OpenRequest &request)
     ReceivedMessage received = receive_message(control_number, &request, sizeof request);
     if (received.size == 0)
         _exit(0);
-    if (received.size != sizeof request)
+    Source source = {.files = std::move(received.descriptors), .data = {}, .sink = {}};
+    const bool has_file = !source.files.empty() || request.part_count > 0;
+    if (received.size != sizeof request || (has_file && source.files.size() <= request.part_count))
         leave("the host sent no model");
-    Source source;
-    if (!received.descriptors.empty())
-        source.descriptor = std::move(received.descriptors.front());
-    if (received.descriptors.size() > 1)
-        source.sink = std::move(received.descriptors[1]);
+    if (source.files.size() > 1 + request.part_count) {
+        source.sink = std::move(source.files.back());
+        source.files.pop_back();
+    }
     if (request.data_size > 0)
-        source.data = map_memory(source.descriptor.get(), static_cast<size_t>(request.data_size),
+        source.data = map_memory(source.files.at(0).get(), static_cast<size_t>(request.data_size),
                                  Writer::host);
     return source;
 }
@@ -92,15 +94,22 @@ const DnnTorchEngine *prepare(const OpenRequest &request)
 DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &request,
                           const Source &given, PlainReply &reply)
 {
-    const bool is_data = request.data_size >= 0;
+    const bool is_data = request.data_size >= 0 || given.files.empty();
+    std::vector<DnnTorchSource> parts;
+    for (size_t i = 0; i < request.part_count; i++)
+        parts.push_back({.size = sizeof(DnnTorchSource),
+                         .name = request.part_names[i],
+                         .fd = given.files[i + 1].get()});
     const DnnTorchSource source = {
         .size = sizeof source,
         .name = request.name,
-        .fd = is_data ? -1 : given.descriptor.get(),
+        .fd = is_data ? -1 : given.files.front().get(),
         .data = is_data ? static_cast<const void *>(given.data.start() ? given.data.start() : "")
                         : nullptr,
         .data_size = given.data.size(),
-        .sink = given.sink.is_open() ? given.sink.get() : 0};
+        .sink = given.sink.is_open() ? given.sink.get() : 0,
+        .parts = parts.data(),
+        .part_count = parts.size()};
     std::vector<DnnTorchOption> options;
     for (size_t i = 0; i < request.option_count; i++)
         options.push_back({.key = request.options[i].key, .value = request.options[i].value});

@@ -7,6 +7,8 @@
 
 #include "base/descriptor.h"
 
+#include "dnn_torch/engine.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +23,8 @@ namespace isolation
 
 using dnn_torch::Descriptor;
 
-// The most descriptors that a message carries.
-constexpr size_t most_descriptors = 2;
+// The most descriptors that a message carries: a model's files, and where one is written.
+constexpr size_t most_descriptors = 2 + DNN_TORCH_PARTS;
 
 // Returns two connected ends, or nullopt with errno set.
 std::optional<std::pair<Descriptor, Descriptor>> make_channel();

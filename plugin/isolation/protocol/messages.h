@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 7;
+constexpr uint32_t protocol_version = 8;
 
 // The descriptor of the control channel in the child.
 constexpr int control_number = 3;
@@ -98,7 +98,8 @@ struct WireOption {
     char value[2016];
 };
 
-// With a descriptor: the file, or memory that holds the model.
+// With descriptors: the file, or memory that holds the model; the model's further files; and, if
+// there is one more, what the option `export` writes to.
 struct OpenRequest {
     Head head;
     char engine[64];
@@ -107,6 +108,8 @@ struct OpenRequest {
     int64_t memory_bytes; // that the cage allows; 0: its default
     int32_t cage_is_required;
     uint32_t option_count;
+    uint64_t part_count;
+    char part_names[DNN_TORCH_PARTS][256];
     WireOption options[most_options];
 };
 

@@ -433,7 +433,7 @@ void Child::check_head(const ReplyHead &head, Kind kind)
     if (head.kind != kind)
         refuse("a reply to something else");
     // Only this side says that the child has ended.
-    if (head.status < DNN_TORCH_OK || head.status > DNN_TORCH_WRONG_RANK ||
+    if (head.status < DNN_TORCH_OK || head.status > DNN_TORCH_NEEDS_PARTS ||
         head.status == DNN_TORCH_CRASHED)
         refuse("a status that is not known");
     on_notice_(text_of(head.notice));

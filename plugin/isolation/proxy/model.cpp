@@ -85,6 +85,14 @@ DnnTorchTensorInfo info_of(const WireInfo &wire)
     return info;
 }
 
+std::vector<Descriptor> copies_of(const std::vector<Descriptor> &files)
+{
+    std::vector<Descriptor> copies;
+    for (const Descriptor &file : files)
+        copies.emplace_back(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+    return copies;
+}
+
 std::optional<std::string> ask_for_text(Child &child, Kind kind, int64_t id, const std::string &key)
 {
     KeyRequest request = {.head = {.kind = kind, .reserved = 0, .id = id}, .key = {}};
@@ -102,8 +110,8 @@ std::optional<std::string> ask_for_text(Child &child, Kind kind, int64_t id, con
 
 DnnTorchModel::DnnTorchModel(Settings settings, Start start)
     : settings_(std::move(settings)), start_(std::move(start)),
-      broker_(std::make_shared<engine_torch::TuningBroker>(
-          settings_.request->name, Descriptor(fcntl(settings_.source.get(), F_DUPFD_CLOEXEC, 0))))
+      broker_(std::make_shared<engine_torch::TuningBroker>(settings_.request->name,
+                                                           copies_of(settings_.files)))
 {
     child_ = open_in_child();
     settings_.sink = Descriptor(); // a reader of its other end waits for the end of the file
@@ -114,10 +122,13 @@ DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
     const Patience patience = {.limit = settings_.limits.open()};
     ChildHandle opened =
         start_([this](std::string_view notice) { texts_.note("notice", notice); }, broker_);
-    const int given[] = {settings_.source.get(), settings_.sink.get()};
-    const size_t count = settings_.sink.is_open() ? 2 : settings_.source.is_open() ? 1 : 0;
+    std::vector<int> given;
+    for (const Descriptor &file : settings_.files)
+        given.push_back(file.get());
+    if (settings_.sink.is_open())
+        given.push_back(settings_.sink.get());
     const int control = opened->control();
-    if (!send(control, *settings_.request, Sending::never_waits, {given, count}))
+    if (!send(control, *settings_.request, Sending::never_waits, given))
         opened->refuse("it takes no request");
     const auto cage = opened->receive<CageReply>(control, Kind::cage, patience);
     check_status(cage.head);

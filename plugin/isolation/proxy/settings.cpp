@@ -4,6 +4,7 @@
 
 #include "base/compose.h"
 #include "engine_kit/failure.h"
+#include "engine_kit/sized.h"
 #include "isolation/protocol/shared_memory.h"
 
 #include <algorithm>
@@ -20,7 +21,9 @@ namespace
 {
 
 using dnn_torch::concat;
+using engine_kit::element;
 using engine_kit::Failure;
+using engine_kit::taken;
 
 constexpr double longest_seconds = 1e6;
 constexpr int most_restarts = 1000000;
@@ -75,20 +78,34 @@ void pass_on(std::string_view key, std::string_view value, OpenRequest &request)
     put(value, option.value, concat("the option ", key).c_str());
 }
 
-// Bytes are passed on as bytes, not as a file: an engine's messages about them may differ.
-Descriptor share(const DnnTorchSource &source, OpenRequest &request)
+Descriptor share(const DnnTorchSource &source)
 {
-    request.data_size = -1;
-    if (source.fd < 0 && !source.data)
-        return {};
-    if (source.fd < 0)
-        request.data_size = static_cast<int64_t>(source.data_size);
     Descriptor shared = source.fd < 0 ? make_constant_memory(source.data, source.data_size)
                                       : Descriptor(fcntl(source.fd, F_DUPFD_CLOEXEC, 0));
     if (!shared.is_open())
         throw Failure(DNN_TORCH_NO_FILE, concat("the model's file cannot be passed on: ",
                                                 std::generic_category().message(errno)));
     return shared;
+}
+
+// Bytes are passed on as bytes, not as a file: an engine's messages about them may differ.
+std::vector<Descriptor> share_all(const DnnTorchSource &source, OpenRequest &request)
+{
+    std::vector<Descriptor> files;
+    request.data_size = source.fd < 0 ? static_cast<int64_t>(source.data_size) : -1;
+    if (source.fd >= 0 || source.data)
+        files.push_back(share(source));
+    else
+        request.data_size = -1;
+    if (source.part_count > DNN_TORCH_PARTS || (files.empty() && source.part_count > 0))
+        throw Failure(DNN_TORCH_BAD_INPUT, "the model is in too many files");
+    for (; request.part_count < source.part_count; request.part_count++) {
+        const DnnTorchSource part = taken(element(source.parts, request.part_count));
+        put(dnn_torch::text_or_empty(part.name), request.part_names[request.part_count],
+            "the name of one of the model's files");
+        files.push_back(share(part));
+    }
+    return files;
 }
 
 } // namespace
@@ -125,8 +142,8 @@ Settings::Settings(const DnnTorchSource &given, const DnnTorchOption *options, s
         if (!value.empty() && !take_own(key, value, *this))
             pass_on(key, value, *request);
     }
-    source = share(given, *request);
-    if (given.sink > 0 && source.is_open())
+    files = share_all(given, *request);
+    if (given.sink > 0 && !files.empty())
         sink = Descriptor(fcntl(given.sink, F_DUPFD_CLOEXEC, 0));
 }
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace isolation
 {
@@ -40,8 +41,8 @@ struct Settings {
     Settings(const DnnTorchSource &source, const DnnTorchOption *options, size_t count);
 
     std::unique_ptr<OpenRequest> request;
-    Descriptor source;
-    Descriptor sink; // open until the model is open
+    std::vector<Descriptor> files; // the source, and its parts
+    Descriptor sink;               // open until the model is open
     Limits limits;
     int restarts = 0;
     Results results = Results::picture;

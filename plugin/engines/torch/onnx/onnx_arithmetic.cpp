@@ -159,6 +159,15 @@ void gelu(OnnxImport &graph)
                graph.rank(0));
 }
 
+// ONNX Runtime's, with an offset that is added before.
+template <bool is_exact> void biased_gelu(OnnxImport &graph)
+{
+    const Expression x =
+        graph.has(1) ? graph.net().add(graph.tensor(0), graph.tensor(1)) : graph.tensor(0);
+    graph.give(concat("torch.gelu(", x, ", approximate=\"", is_exact ? "none" : "tanh", "\")"),
+               graph.rank(0));
+}
+
 void quick_gelu(OnnxImport &graph)
 {
     const Expression x = graph.tensor(0);
@@ -468,9 +477,7 @@ Expression along_axis(OnnxImport &graph, size_t input)
 {
     if (graph.whole("block_size", 0) != 0)
         graph.refuse("has a scale for each block, which is not read here");
-    const Expression numbers = graph.tensor(input);
-    if (graph.whole("block_size", 0) != 0)
-        graph.refuse("has a block_size, which is not read here");
+    const Expression numbers = graph.floats(input);
     if (graph.rank(input) != 1 || graph.known_rank(0) < 2)
         return numbers;
     std::vector<int64_t> shape(static_cast<size_t>(graph.rank(0)), 1);
@@ -483,32 +490,40 @@ void dequantize(OnnxImport &graph)
 {
     const Expression scale = along_axis(graph, 1);
     const Expression zero = graph.has(2) ? concat(" - ", along_axis(graph, 2)) : "";
-    graph.give(concat("(", graph.tensor(0), zero, ").to(6) * ", scale), graph.rank(0));
+    graph.give(concat("(", graph.floats(0), zero, ") * ", scale), graph.rank(0));
 }
 
-// The zero point's type is that of the result.
-const char *limits_of(OnnxImport &graph)
+// The zero point's type is that of the result.  Quantised numbers stay floats, which layers need.
+void quantize(OnnxImport &graph)
 {
     constexpr int64_t uint8 = 2;
     const int64_t named = graph.whole("output_dtype", 0);
     const auto type =
         graph.has(2) ? graph.type_in_file(2) : element_type(named == 0 ? uint8 : named);
-    if (type == ElementType::int8)
-        return ", -128, 127)";
-    if (type == ElementType::int16)
-        return ", -32768, 32767)";
-    if (type == ElementType::uint8)
-        return ", 0, 255)";
-    graph.refuse("makes numbers of a type that is not read here");
-}
-
-void quantize(OnnxImport &graph)
-{
     const Expression scale = along_axis(graph, 1);
     const Expression zero = graph.has(2) ? along_axis(graph, 2) : "0";
-    graph.give(concat("torch.clamp(torch.round(", graph.tensor(0), " / ", scale, ").to(4) + ", zero,
-                      limits_of(graph)),
-               graph.rank(0), whole);
+    graph.give(concat("torch.clamp(torch.round(", graph.tensor(0), " / ", scale, ") + ", zero, ", ",
+                      graph.limits(type), ")"),
+               graph.rank(0));
+}
+
+constexpr char quantize_function[] = R"(
+def quantization(self, x):
+    low = torch.clamp(torch.min(x), max=0)
+    scale = torch.clamp((torch.clamp(torch.max(x), min=0) - low) / 255, min=1e-35)
+    return scale, torch.clamp(torch.round(-low / scale), 0, 255)
+)";
+
+// Scale and zero point follow from the numbers.
+void quantize_by_range(OnnxImport &graph)
+{
+    graph.net().function(quantize_function);
+    const Expression x = graph.tensor(0);
+    const Expression both = graph.net().let(concat("self.quantization(", x, ")"));
+    graph.give(concat(both, "[0]"), 0, real, 1);
+    graph.give(concat(both, "[1]"), 0, real, 2);
+    graph.give(concat("torch.clamp(torch.round(", x, " / ", both, "[0]) + ", both, "[1], 0, 255)"),
+               graph.rank(0));
 }
 
 // ---- reductions
@@ -632,6 +647,7 @@ const OnnxRecipes &onnx_arithmetic()
         {"DequantizeLinear", dequantize},
         {"Div", arithmetic<'/'>},
         {"Dropout", dropout},
+        {"DynamicQuantizeLinear", quantize_by_range},
         {"Elu", elu},
         {"Equal", equal},
         {"Erf", function<erf_name>},
@@ -661,7 +677,6 @@ const OnnxRecipes &onnx_arithmetic()
         {"PRelu", prelu},
         {"Pow", power},
         {"QuantizeLinear", quantize},
-        {"QuickGelu", quick_gelu},
         {"Reciprocal", function<reciprocal_name>},
         {"ReduceL1", reduce_l1},
         {"ReduceL2", reduce_l2},
@@ -690,6 +705,10 @@ const OnnxRecipes &onnx_arithmetic()
         {"ThresholdedRelu", thresholded_relu},
         {"Where", where},
         {"Xor", comparison<xor_name>},
+        {"com.microsoft.BiasGelu", biased_gelu<true>},
+        {"com.microsoft.FastGelu", biased_gelu<false>},
+        {"com.microsoft.Gelu", gelu},
+        {"com.microsoft.QuickGelu", quick_gelu},
     };
     return recipes;
 }

@@ -4,10 +4,12 @@
 #include "onnx_file.h"
 
 #include "base/compose.h"
+#include "dnn_torch/engine.h"
 #include "engine_kit/text.h"
 #include "protobuf.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace engine_torch
@@ -18,6 +20,8 @@ namespace
 using dnn_torch::concat;
 
 constexpr size_t most_dimensions = 8, most_nodes = 100'000, longest_name = 1024;
+// Eight names must fit into a DnnTorchMessage.
+constexpr size_t longest_file_name = 120;
 
 std::string text_of(std::string_view bytes)
 {
@@ -29,9 +33,10 @@ std::string text_of(std::string_view bytes)
 // ---- tensors
 
 struct TensorParts {
-    std::string name, other_file;
+    std::string name;
     int64_t type = 0;
     bool is_elsewhere = false;
+    std::map<std::string, std::string> place; // where then: "location", "offset", "length"
     std::vector<int64_t> shape;
     std::string_view raw;
     std::string decoded; // of numbers that are not raw
@@ -60,8 +65,7 @@ void take_place(std::string_view entry, TensorParts &parts)
         if (field.field() == 2)
             value = text_of(field.bytes());
     }
-    if (key == "location")
-        parts.other_file = value;
+    parts.place.insert_or_assign(key, value);
 }
 
 // The type comes before the numbers in the files of all programs, but need not.
@@ -129,20 +133,63 @@ uint64_t count_of(const TensorParts &parts)
     return count;
 }
 
-Weight tensor_of(TensorParts &&parts, OnnxModel &model)
+uint64_t place_of(const TensorParts &parts, const char *key, uint64_t otherwise)
+{
+    const auto given = parts.place.find(key);
+    if (given == parts.place.end())
+        return otherwise;
+    uint64_t number = 0;
+    const char *const end = given->second.data() + given->second.size();
+    const auto parsed = std::from_chars(given->second.data(), end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end)
+        refuse_tensor(parts, concat("whose ", key, " in another file is no number"));
+    return number;
+}
+
+// Returns the bytes in a file beside this one, or none if that is absent.
+std::string_view bytes_beside(const TensorParts &parts, uint64_t size, OnnxModel &model,
+                              const OnnxParts &given)
+{
+    const auto location = parts.place.find("location");
+    const std::string name = location == parts.place.end() ? "" : location->second;
+    const bool is_name = !name.empty() && name[0] != '.' && name.find('/') == name.npos &&
+                         name.size() <= longest_file_name && engine_kit::printable(name) == name;
+    if (!is_name)
+        refuse_tensor(parts, concat("whose numbers are in '", engine_kit::printable(name),
+                                    "', and only a file beside the model is read; write both into "
+                                    "one: python3 -c \"import onnx; "
+                                    "onnx.save(onnx.load('net.onnx'), 'whole.onnx')\""));
+    const auto file = given.find(name);
+    if (file == given.end()) {
+        if (std::find(model.absent.begin(), model.absent.end(), name) == model.absent.end())
+            model.absent.push_back(name);
+        if (model.absent.size() > DNN_TORCH_PARTS)
+            throw WeightFault("has its weights in more than 8 files; write them into one: python3 "
+                              "-c \"import onnx; onnx.save(onnx.load('net.onnx'), 'whole.onnx')\"");
+        return {};
+    }
+    const uint64_t offset = place_of(parts, "offset", 0);
+    const uint64_t length = place_of(parts, "length", size);
+    if (offset > file->second.size() || length > file->second.size() - offset)
+        refuse_tensor(parts, concat("which lies beyond the end of '", name,
+                                    "'; copy or download both files again"));
+    return file->second.substr(offset, length);
+}
+
+Weight tensor_of(TensorParts &&parts, OnnxModel &model, const OnnxParts &given)
 {
     const std::optional<ElementType> type = element_type(parts.type);
-    if (parts.is_elsewhere)
-        refuse_tensor(parts, concat("whose numbers are in another file (", parts.other_file,
-                                    "); write both into one: python3 -c \"import onnx; "
-                                    "onnx.save(onnx.load('net.onnx'), 'whole.onnx')\""));
     if (!type)
         refuse_tensor(parts, "of a type that is not known here");
     const uint64_t size = count_of(parts) * bytes_of(*type);
+    if (parts.is_elsewhere)
+        parts.raw = bytes_beside(parts, size, model, given);
     Weight tensor = {.type = *type,
                      .shape = parts.shape,
                      .strides = packed_strides(parts.shape),
                      .bytes = parts.raw};
+    if (!model.absent.empty())
+        return tensor;
     if (!parts.decoded.empty()) {
         model.decoded.push_back(std::move(parts.decoded));
         tensor.bytes = model.decoded.back();
@@ -154,8 +201,19 @@ Weight tensor_of(TensorParts &&parts, OnnxModel &model)
 
 // ---- nodes
 
-OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &has_graph,
-                           OnnxModel &model)
+// Reads messages that hold tensors, which become the model's.
+struct Reading {
+    OnnxModel &model;
+    const OnnxParts &given;
+    size_t node_count = 0, depth = 0; // of graphs in graphs
+
+    OnnxAttribute attribute_of(std::string_view message, std::string &name);
+    OnnxNode node_of(std::string_view message);
+    void take_node(OnnxNode &&node, OnnxGraph &graph);
+    void read_graph(std::string_view message, OnnxGraph &graph);
+};
+
+OnnxAttribute Reading::attribute_of(std::string_view message, std::string &name)
 {
     OnnxAttribute attribute;
     for (ProtoFields field(message); field.next();) {
@@ -173,12 +231,14 @@ OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &ha
             attribute.text = text_of(field.bytes());
             break;
         case 5:
-            attribute.tensor = tensor_of(parts_of(field.bytes()), model);
+            attribute.tensor = tensor_of(parts_of(field.bytes()), model, given);
             break;
-        case 6:
-        case 11:
-            has_graph = true;
+        case 6: {
+            const auto graph = std::make_shared<OnnxGraph>();
+            read_graph(field.bytes(), *graph);
+            attribute.graph = graph;
             break;
+        }
         case 7: { // floats, mostly packed
             const std::string_view bytes = field.bytes();
             for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
@@ -200,7 +260,7 @@ OnnxAttribute attribute_of(std::string_view message, std::string &name, bool &ha
     return attribute;
 }
 
-OnnxNode node_of(std::string_view message, OnnxModel &model)
+OnnxNode Reading::node_of(std::string_view message)
 {
     OnnxNode node;
     for (ProtoFields field(message); field.next();) {
@@ -219,7 +279,7 @@ OnnxNode node_of(std::string_view message, OnnxModel &model)
             node.type = text_of(field.bytes());
             break;
         case 5: {
-            OnnxAttribute attribute = attribute_of(field.bytes(), name, node.has_graph, model);
+            OnnxAttribute attribute = attribute_of(field.bytes(), name);
             node.attributes.insert_or_assign(name, std::move(attribute));
             break;
         }
@@ -278,7 +338,7 @@ OnnxValue value_of(std::string_view message)
 // ---- the model
 
 // A constant is a tensor of the file like any other.
-void take_node(OnnxNode &&node, OnnxModel &model)
+void Reading::take_node(OnnxNode &&node, OnnxGraph &graph)
 {
     const auto value = node.attributes.find("value");
     const bool is_tensor = node.type == "Constant" && node.domain.empty() &&
@@ -287,29 +347,32 @@ void take_node(OnnxNode &&node, OnnxModel &model)
     if (is_tensor)
         model.tensors.insert_or_assign(node.outputs[0], *value->second.tensor);
     else
-        model.nodes.push_back(std::move(node));
+        graph.nodes.push_back(std::move(node));
 }
 
-void read_graph(std::string_view message, OnnxModel &model)
+void Reading::read_graph(std::string_view message, OnnxGraph &graph)
 {
+    constexpr size_t deepest = 8;
+    if (++depth > deepest)
+        throw WeightFault("is an ONNX model with graphs in graphs, more than 8 deep");
     for (ProtoFields field(message); field.next();) {
         switch (field.field()) {
         case 1:
-            if (model.nodes.size() == most_nodes)
+            if (++node_count > most_nodes)
                 throw WeightFault("is an ONNX model of more than 100,000 operators");
-            take_node(node_of(field.bytes(), model), model);
+            take_node(node_of(field.bytes()), graph);
             break;
         case 5: {
             TensorParts parts = parts_of(field.bytes());
             const std::string name = parts.name;
-            model.tensors.insert_or_assign(name, tensor_of(std::move(parts), model));
+            model.tensors.insert_or_assign(name, tensor_of(std::move(parts), model, given));
             break;
         }
         case 11:
-            model.inputs.push_back(value_of(field.bytes()));
+            graph.inputs.push_back(value_of(field.bytes()));
             break;
         case 12:
-            model.outputs.push_back(value_of(field.bytes()));
+            graph.outputs.push_back(value_of(field.bytes()));
             break;
         case 15:
             throw WeightFault("is an ONNX model with sparse tensors, which are not read");
@@ -317,6 +380,7 @@ void read_graph(std::string_view message, OnnxModel &model)
             break;
         }
     }
+    depth--;
 }
 
 // "domain" and "version", or "key" and "value"
@@ -371,7 +435,7 @@ bool may_be_onnx(std::string_view bytes)
            (bytes[2] == 0x12 || bytes[2] == 0x3A || bytes[2] == 0x42 || bytes[2] == 0x72);
 }
 
-OnnxModel read_onnx(std::string_view bytes)
+OnnxModel read_onnx(std::string_view bytes, const OnnxParts &parts)
 {
     OnnxModel model;
     std::string_view graph;
@@ -402,7 +466,7 @@ OnnxModel read_onnx(std::string_view bytes)
             break;
         }
     }
-    read_graph(graph, model);
+    Reading{.model = model, .given = parts}.read_graph(graph, model);
     // Older files list their weights as inputs, too.
     std::erase_if(model.inputs,
                   [&](const OnnxValue &input) { return model.tensors.count(input.name) > 0; });

@@ -100,16 +100,59 @@ bool has_only_finite(const Weight &weight)
     return true;
 }
 
+// Also what graphs in attributes use.
+void add_used(const OnnxNode &node, std::vector<std::string_view> &names)
+{
+    names.insert(names.end(), node.inputs.begin(), node.inputs.end());
+    for (const auto &[name, attribute] : node.attributes)
+        if (attribute.graph)
+            for (const OnnxNode &inner : attribute.graph->nodes)
+                add_used(inner, names);
+}
+
+// Each operator after those whose results it uses, otherwise in the file's order.  The converter to
+// float16 puts some at the end.
+std::vector<const OnnxNode *> ordered(const std::vector<OnnxNode> &nodes)
+{
+    std::map<std::string_view, size_t> makers;
+    for (size_t i = 0; i < nodes.size(); i++)
+        for (const std::string &name : nodes[i].outputs)
+            makers.emplace(name, i);
+    std::vector<std::vector<size_t>> users(nodes.size());
+    std::vector<size_t> waits_for(nodes.size());
+    std::set<size_t> ready;
+    for (size_t i = 0; i < nodes.size(); i++) {
+        std::vector<std::string_view> names;
+        add_used(nodes[i], names);
+        for (const std::string_view name : names)
+            if (const auto maker = makers.find(name); !name.empty() && maker != makers.end()) {
+                users[maker->second].push_back(i);
+                waits_for[i]++;
+            }
+        if (waits_for[i] == 0)
+            ready.insert(i);
+    }
+    std::vector<const OnnxNode *> order;
+    while (!ready.empty()) {
+        const size_t next = *ready.begin();
+        ready.erase(ready.begin());
+        order.push_back(&nodes[next]);
+        for (const size_t user : users[next])
+            if (--waits_for[user] == 0)
+                ready.insert(user);
+    }
+    // Those that wait for each other tell what they lack.
+    for (size_t i = 0; i < nodes.size(); i++)
+        if (waits_for[i] > 0)
+            order.push_back(&nodes[i]);
+    return order;
+}
+
 const OnnxRecipe *find_recipe(const OnnxNode &node)
 {
-    const bool is_own =
-        node.domain.empty() ||
-        // the same operators, in files of ONNX Runtime's own tools
-        (node.domain == "com.microsoft" && (node.type == "Gelu" || node.type == "QuickGelu"));
-    if (!is_own)
-        return nullptr;
+    const std::string name = node.domain.empty() ? node.type : concat(node.domain, ".", node.type);
     for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_layers(), &onnx_shapes()})
-        if (const auto found = recipes->find(node.type); found != recipes->end())
+        if (const auto found = recipes->find(name); found != recipes->end())
             return &found->second;
     return nullptr;
 }
@@ -250,6 +293,21 @@ Expression OnnxImport::tensor_of(const std::string &name)
     return value.tensor;
 }
 
+Expression OnnxImport::floats(size_t input)
+{
+    const auto weight = model_.tensors.find(name_of(input));
+    if (kind(input) == NumberKind::real)
+        return tensor(input);
+    if (weight == model_.tensors.end() || kind(input) == NumberKind::truth)
+        return net_.let(concat(tensor(input), ".to(6)"));
+    Expression &known = floats_[weight->first];
+    if (known.empty()) {
+        const std::vector<int64_t> wholes = wholes_in(weight->second);
+        known = net_.numbers(weight->second.shape, {wholes.begin(), wholes.end()});
+    }
+    return known;
+}
+
 Expression OnnxImport::of_file(const std::string &name, const Weight &weight)
 {
     if (count_of(weight) == 0)
@@ -387,6 +445,17 @@ std::optional<Numbers> OnnxImport::numbers_or_attribute(std::string_view name, s
     return numbers;
 }
 
+std::string OnnxImport::limits(std::optional<ElementType> type) const
+{
+    if (type == ElementType::int8)
+        return "-128, 127";
+    if (type == ElementType::int16)
+        return "-32768, 32767";
+    if (type != ElementType::uint8)
+        refuse("makes numbers of a type that is not read here");
+    return "0, 255";
+}
+
 int64_t OnnxImport::axis(int64_t given, int rank) const
 {
     if (given < 0 && rank < 0)
@@ -455,7 +524,7 @@ void OnnxImport::expect_known() const
 {
     std::set<std::string> unknown;
     for (const OnnxNode &node : model_.nodes)
-        if (node.has_graph || !find_recipe(node))
+        if (!find_recipe(node))
             unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
     if (!unknown.empty())
         throw WeightFault(engine_kit::printable(concat(
@@ -470,15 +539,32 @@ void OnnxImport::run()
         throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
                                  ", and 7 is the oldest that is read; export it again, or use "
                                  "onnx.version_converter"));
-    for (const OnnxNode &node : model_.nodes)
-        take_node(node);
+    for (const OnnxNode *node : ordered(model_.nodes))
+        take_node(*node);
     node_ = nullptr;
 }
 
 void OnnxImport::take_node(const OnnxNode &node)
 {
     node_ = &node;
-    (*find_recipe(node))(*this);
+    const OnnxRecipe *const recipe = find_recipe(node);
+    if (!recipe)
+        refuse("is not read here; use the model's PyTorch file");
+    (*recipe)(*this);
+}
+
+void OnnxImport::run_inside(const OnnxGraph &graph)
+{
+    const OnnxNode *const outer = node_;
+    for (const OnnxNode &node : graph.nodes)
+        take_node(node);
+    node_ = outer;
+    for (size_t i = 0; i < std::min(graph.outputs.size(), outer->outputs.size()); i++) {
+        const std::string &name = graph.outputs[i].name;
+        if (!find(name).numbers)
+            tensor_of(name);
+        give_value(find(name), i);
+    }
 }
 
 } // namespace engine_torch

@@ -71,6 +71,8 @@ public:
     size_t input_count() const { return node_->inputs.size(); }
     const GraphValue &value(size_t input);
     Expression tensor(size_t input) { return tensor_of(name_of(input)); }
+    // The same as floats, also where the file has whole numbers.
+    Expression floats(size_t input);
     Expression tensor_or_none(size_t input) { return has(input) ? tensor(input) : "None"; }
     int rank(size_t input) { return value(input).rank; }
     // The rank, which has to be known.
@@ -94,6 +96,8 @@ public:
     std::vector<int64_t> wholes(std::string_view name, std::vector<int64_t> otherwise = {}) const;
     // Numbers that older versions have as an attribute, and newer ones as an input.
     std::optional<Numbers> numbers_or_attribute(std::string_view name, size_t input);
+    // "-128, 127" for int8.
+    std::string limits(std::optional<ElementType> type) const;
     // A dimension, counted from the front.  Negative ones need the rank.
     int64_t axis(int64_t given, int rank) const;
 
@@ -105,6 +109,8 @@ public:
     size_t output_count() const { return node_->outputs.size(); }
     bool wants(size_t output) const;
     const OnnxNode &node() const { return *node_; }
+    // Runs a graph of one of its attributes, whose outputs become the operator's.
+    void run_inside(const OnnxGraph &graph);
 
     [[noreturn]] void refuse(const std::string &words) const;
 
@@ -124,6 +130,7 @@ private:
     const Expression device_; // of all tensors
     size_t number_count_ = 0; // of all values
     std::map<std::string, GraphValue, std::less<>> values_;
+    std::map<std::string, Expression, std::less<>> floats_; // of the file's whole numbers
 };
 
 using OnnxRecipe = void (*)(OnnxImport &);

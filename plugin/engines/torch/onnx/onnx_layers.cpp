@@ -120,10 +120,10 @@ Expression padded(OnnxImport &graph, Windows &windows, const Expression &x, cons
 
 // ---- convolutions
 
-// Of the weights: their shape without the channels.
-std::vector<int64_t> kernel_of(OnnxImport &graph)
+// Of the weights, that input: their shape without the channels.
+std::vector<int64_t> kernel_of(OnnxImport &graph, size_t weights = 1)
 {
-    const auto &shape = graph.value(1).shape;
+    const auto &shape = graph.value(weights).shape;
     if (shape && shape->size() >= 3 && shape->size() <= 5)
         return {shape->begin() + 2, shape->end()};
     const std::vector<int64_t> kernel = graph.wholes("kernel_shape");
@@ -132,17 +132,186 @@ std::vector<int64_t> kernel_of(OnnxImport &graph)
     return kernel;
 }
 
-void convolution(OnnxImport &graph)
+std::string convolved(OnnxImport &graph, const std::vector<int64_t> &kernel, Expression x,
+                      const Expression &weights, const Expression &offsets)
 {
-    Windows windows = windows_of(graph, kernel_of(graph));
-    Expression x = graph.tensor(0);
+    Windows windows = windows_of(graph, kernel);
     if (!is_even(windows))
         x = padded(graph, windows, x, "0.0");
-    graph.give(concat("torch.conv", windows.count(), "d(", x, ", ", graph.tensor(1), ", ",
-                      graph.tensor_or_none(2), ", ", list_of(windows.strides), ", ",
-                      list_of(windows.before), ", ", list_of(windows.dilations), ", ",
-                      graph.positive("group", 1), ")"),
-               static_cast<int>(windows.count()) + 2);
+    return concat("torch.conv", windows.count(), "d(", x, ", ", weights, ", ", offsets, ", ",
+                  list_of(windows.strides), ", ", list_of(windows.before), ", ",
+                  list_of(windows.dilations), ", ", graph.positive("group", 1), ")");
+}
+
+void convolution(OnnxImport &graph)
+{
+    const std::vector<int64_t> kernel = kernel_of(graph);
+    graph.give(convolved(graph, kernel, graph.tensor(0), graph.tensor(1), graph.tensor_or_none(2)),
+               static_cast<int>(kernel.size()) + 2);
+}
+
+double activation_number(OnnxImport &graph, size_t index)
+{
+    const OnnxAttribute *const numbers = graph.attribute("activation_params");
+    if (!numbers || numbers->reals.size() <= index || !std::isfinite(numbers->reals[index]))
+        graph.refuse("has an activation without its numbers");
+    return double{numbers->reals[index]};
+}
+
+std::string activated(OnnxImport &graph, const Expression &x)
+{
+    const std::string name = graph.text("activation", "Relu");
+    if (name == "Relu" || name == "Sigmoid" || name == "Tanh")
+        return concat("torch.",
+                      name == "Relu"   ? "relu"
+                      : name == "Tanh" ? "tanh"
+                                       : "sigmoid",
+                      "(", x, ")");
+    if (name == "LeakyRelu")
+        return concat("torch.leaky_relu(", x, ", ", literal(activation_number(graph, 0)), ")");
+    if (name == "Clip")
+        return concat("torch.clamp(", x, ", ", literal(activation_number(graph, 0)), ", ",
+                      literal(activation_number(graph, 1)), ")");
+    if (name == "HardSigmoid")
+        return concat("torch.clamp(", x, " * ", literal(activation_number(graph, 0)), " + ",
+                      literal(activation_number(graph, 1)), ", 0, 1)");
+    graph.refuse(concat("has activation ", name, ", which is not read here"));
+}
+
+// ONNX Runtime's, with a tensor that is added and the activation.
+void activated_convolution(OnnxImport &graph)
+{
+    const std::vector<int64_t> kernel = kernel_of(graph);
+    Expression x = graph.net().let(
+        convolved(graph, kernel, graph.tensor(0), graph.tensor(1), graph.tensor_or_none(2)));
+    if (graph.has(3))
+        x = graph.net().add(x, graph.tensor(3));
+    graph.give(graph.attribute("activation") ? activated(graph, x) : x,
+               static_cast<int>(kernel.size()) + 2);
+}
+
+// ---- quantised numbers, which are floats here: those hold all whole numbers to 2^24
+
+// One number for all, or one for each place along `axis` of a tensor of that rank.
+Expression spread(OnnxImport &graph, size_t input, int rank, int axis)
+{
+    const Expression numbers = graph.floats(input);
+    if (graph.rank(input) != 1 || rank < 2)
+        return numbers;
+    std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
+    shape.at(static_cast<size_t>(axis < 0 ? axis + rank : axis)) = -1;
+    return graph.net().let(concat("torch.reshape(", numbers, ", ", list_of(shape), ")"));
+}
+
+// An input less its zero point.
+Expression centred(OnnxImport &graph, size_t input, size_t zero, int axis)
+{
+    const Expression x = graph.floats(input);
+    const auto numbers = graph.numbers(zero);
+    const bool is_zero = !graph.has(zero) ||
+                         (numbers && std::all_of(numbers->begin(), numbers->end(),
+                                                 [](const Number &each) { return each == "0"; }));
+    return is_zero
+               ? x
+               : graph.net().let(concat(x, " - ", spread(graph, zero, graph.rank(input), axis)));
+}
+
+// A quantised input, its scale and its zero point.
+Expression dequantised(OnnxImport &graph, size_t input, int axis = 1)
+{
+    return graph.net().let(concat("(", centred(graph, input, input + 2, axis), ") * ",
+                                  spread(graph, input + 1, graph.rank(input), axis)));
+}
+
+// `x` is divided by its scale already.
+void give_quantised(OnnxImport &graph, const std::string &x, size_t zero, int rank)
+{
+    const bool has_zero = graph.has(zero);
+    graph.give(concat("torch.clamp(torch.round(", x, ") + ", has_zero ? graph.floats(zero) : "0",
+                      ", ", graph.limits(has_zero ? graph.type_in_file(zero) : ElementType::uint8),
+                      ")"),
+               rank);
+}
+
+void integer_convolution(OnnxImport &graph)
+{
+    const std::vector<int64_t> kernel = kernel_of(graph);
+    graph.give(convolved(graph, kernel, centred(graph, 0, 2, 1), centred(graph, 1, 3, 0), "None"),
+               static_cast<int>(kernel.size()) + 2);
+}
+
+void quantised_convolution(OnnxImport &graph)
+{
+    const std::vector<int64_t> kernel = kernel_of(graph, 3);
+    const int rank = static_cast<int>(kernel.size()) + 2;
+    const Expression sums =
+        graph.net().let(convolved(graph, kernel, centred(graph, 0, 2, 1), centred(graph, 3, 5, 0),
+                                  graph.has(8) ? graph.floats(8) : "None"));
+    give_quantised(graph,
+                   concat(sums, " * (", graph.tensor(1), " * ", spread(graph, 4, rank, 1), " / ",
+                          graph.tensor(6), ")"),
+                   7, rank);
+}
+
+void integer_product(OnnxImport &graph)
+{
+    graph.give(
+        concat("torch.matmul(", centred(graph, 0, 2, -2), ", ", centred(graph, 1, 3, -1), ")"),
+        std::max(graph.rank(0), graph.rank(1)));
+}
+
+void quantised_product(OnnxImport &graph)
+{
+    const int rank = std::max(graph.rank(0), graph.rank(3));
+    const Expression sums = graph.net().let(
+        concat("torch.matmul(", centred(graph, 0, 2, -2), ", ", centred(graph, 3, 5, -1), ")"));
+    give_quantised(graph,
+                   concat(sums, " * (", spread(graph, 1, rank, -2), " * ",
+                          spread(graph, 4, rank, -1), " / ", graph.tensor(6), ")"),
+                   7, rank);
+}
+
+// ONNX Runtime's: dequantises, computes, and quantises again.
+template <char sign> void quantised_sum(OnnxImport &graph)
+{
+    const Expression a = dequantised(graph, 0), b = dequantised(graph, 3);
+    give_quantised(graph,
+                   concat("(", a, " ", std::string(1, sign), " ", b, ") / ", graph.tensor(6)), 7,
+                   std::max(graph.rank(0), graph.rank(3)));
+}
+
+void quantised_sigmoid(OnnxImport &graph)
+{
+    give_quantised(graph, concat("torch.sigmoid(", dequantised(graph, 0), ") / ", graph.tensor(3)),
+                   4, graph.rank(0));
+}
+
+void quantised_leaky_relu(OnnxImport &graph)
+{
+    give_quantised(graph,
+                   concat("torch.leaky_relu(", dequantised(graph, 0), ", ",
+                          literal(graph.real("alpha", 0.01F)), ") / ", graph.tensor(3)),
+                   4, graph.rank(0));
+}
+
+void quantised_global_average(OnnxImport &graph)
+{
+    if (graph.whole("channels_last", 0) != 0)
+        graph.refuse("has channels that come last, which is not read here");
+    give_quantised(
+        graph, concat("torch.mean(", dequantised(graph, 0), ", [2, 3], True) / ", graph.tensor(3)),
+        4, graph.rank(0));
+}
+
+void quantised_concatenation(OnnxImport &graph)
+{
+    std::string tensors;
+    for (size_t i = 2; i + 2 < graph.input_count(); i += 3)
+        dnn_torch::add_to_list(tensors, dequantised(graph, i));
+    give_quantised(
+        graph,
+        concat("torch.cat([", tensors, "], ", graph.whole("axis", 0), ") / ", graph.tensor(0)), 1,
+        graph.rank(2));
 }
 
 // What is cut off: the padding of a transposed convolution.
@@ -340,6 +509,19 @@ void group_norm(OnnxImport &graph)
                graph.rank(0));
 }
 
+// ONNX Runtime's: of a sum.
+void sum_norm(OnnxImport &graph)
+{
+    const Expression x = graph.net().add(graph.tensor(0), graph.tensor(1));
+    const Expression sum = graph.has(4) ? graph.net().add(x, graph.tensor(4)) : x;
+    graph.give(concat("torch.layer_norm(", sum, ", [", sum, ".size(-1)], ", graph.tensor(2), ", ",
+                      graph.tensor_or_none(3), ", ", literal(graph.real("epsilon", 1e-12F)), ")"),
+               graph.rank(0));
+    if (graph.wants(1) || graph.wants(2))
+        graph.refuse("returns its mean, which is not made here");
+    graph.give(sum, graph.rank(0), NumberKind::real, 3);
+}
+
 void lp_norm(OnnxImport &graph)
 {
     const Expression x = graph.tensor(0);
@@ -370,6 +552,20 @@ void matrix_product(OnnxImport &graph)
     const int a = graph.rank(0), b = graph.rank(1);
     graph.give(concat("torch.matmul(", graph.tensor(0), ", ", graph.tensor(1), ")"),
                a < 2 || b < 2 ? -1 : std::max(a, b));
+}
+
+// ONNX Runtime's, with matrices that are turned and a factor.
+void scaled_product(OnnxImport &graph)
+{
+    if (graph.whole("transBatchA", 0) != 0 || graph.whole("transBatchB", 0) != 0)
+        graph.refuse("turns other dimensions than the last two");
+    const auto given = [&](size_t input, const char *turns) {
+        return concat(graph.tensor(input), graph.whole(turns, 0) != 0 ? ".transpose(-2, -1)" : "");
+    };
+    const double factor = graph.real("alpha", 1);
+    graph.give(concat("torch.matmul(", given(0, "transA"), ", ", given(1, "transB"), ")",
+                      factor == 1 ? "" : concat(" * ", literal(factor))),
+               std::max(graph.rank(0), graph.rank(1)));
 }
 
 void gemm(OnnxImport &graph)
@@ -404,6 +600,91 @@ void einsum(OnnxImport &graph)
                       equation.end(), [](unsigned char c) { return std::isalpha(c); });
     graph.give(concat("torch.einsum(\"", equation, "\", [", tensors, "])"),
                is_known ? static_cast<int>(rank) : -1);
+}
+
+// ---- recurrent layers
+
+constexpr char gates_function[] = R"(
+def gates(self, w, order: List[int]):
+    parts = torch.chunk(w, len(order), 0)
+    return torch.cat([parts[i] for i in order], 0)
+)";
+
+struct Recurrent {
+    const char *name = "";
+    const char *order = ""; // of PyTorch's gates among ONNX's
+    int64_t gate_count = 0;
+    bool has_cell = false;
+};
+
+constexpr Recurrent lstm = {
+    .name = "lstm", .order = "[0, 2, 3, 1]", .gate_count = 4, .has_cell = true};
+constexpr Recurrent gru = {.name = "gru", .order = "[1, 0, 2]", .gate_count = 3};
+
+void expect_plain(OnnxImport &graph, const Recurrent &kind)
+{
+    for (const char *name : {"activations", "clip", "activation_alpha", "activation_beta"})
+        if (graph.attribute(name))
+            graph.refuse(concat("has ", name, ", which is not read here"));
+    if (graph.has(4) || graph.has(7) || graph.whole("layout", 0) != 0 ||
+        graph.whole("input_forget", 0) != 0)
+        graph.refuse("has lengths, peepholes or a layout that are not read here");
+    if (!kind.has_cell && graph.whole("linear_before_reset", 0) == 0)
+        graph.refuse("has linear_before_reset=0, which is not read here");
+}
+
+// Weights and offsets of each direction, in PyTorch's order.
+std::string recurrent_weights(OnnxImport &graph, const Recurrent &kind, int64_t directions,
+                              int64_t size)
+{
+    graph.net().function(gates_function);
+    std::string list;
+    const auto add = [&](const std::string &part) {
+        dnn_torch::add_to_list(list,
+                               graph.net().let(concat("self.gates(", part, ", ", kind.order, ")")));
+    };
+    const int64_t rows = kind.gate_count * size;
+    for (int64_t i = 0; i < directions; i++) {
+        for (size_t input = 1; input <= 2; input++)
+            add(concat("torch.select(", graph.tensor(input), ", 0, ", i, ")"));
+        for (int64_t half = 0; half < (graph.has(3) ? 2 : 0); half++)
+            add(concat("torch.slice(torch.select(", graph.tensor(3), ", 0, ", i, "), 0, ",
+                       half * rows, ", ", (half + 1) * rows, ", 1)"));
+    }
+    return list;
+}
+
+template <const Recurrent &kind> void recurrent(OnnxImport &graph)
+{
+    expect_plain(graph, kind);
+    const std::string direction = graph.text("direction", "forward");
+    const bool is_reverse = direction == "reverse";
+    const int64_t directions = direction == "bidirectional" ? 2 : 1;
+    const auto shape = graph.value(2).shape;
+    if (!shape || shape->size() != 3 || (*shape)[0] != directions)
+        graph.refuse("computes its weights, which must be constants");
+    const int64_t size = (*shape)[2];
+    const Expression given = graph.tensor(0);
+    const Expression x =
+        is_reverse ? graph.net().let(concat("torch.flip(", given, ", [0])")) : given;
+    const auto state = [&](size_t input) {
+        return graph.has(input)
+                   ? graph.tensor(input)
+                   : graph.net().let(concat("torch.zeros([", directions, ", ", x, ".size(1), ",
+                                            size, "], device=", graph.device(), ")"));
+    };
+    const std::string states =
+        kind.has_cell ? concat("[", state(5), ", ", state(6), "]") : state(5);
+    const Expression made = graph.net().let(concat(
+        "torch.", kind.name, "(", x, ", ", states, ", [",
+        recurrent_weights(graph, kind, directions, size), "], ", graph.has(3) ? "True" : "False",
+        ", 1, 0.0, False, ", directions == 2 ? "True" : "False", ", False)"));
+    const Expression all =
+        graph.net().let(concat("torch.permute(torch.reshape(", made, "[0], [", x, ".size(0), ", x,
+                               ".size(1), ", directions, ", ", size, "]), [0, 2, 1, 3])"));
+    graph.give(is_reverse ? concat("torch.flip(", all, ", [0])") : all, 4);
+    for (size_t i = 1; i <= (kind.has_cell ? 2 : 1); i++)
+        graph.give(concat(made, "[", i, "]"), 3, NumberKind::real, i);
 }
 
 // ---- softmax
@@ -612,14 +893,14 @@ void expect_readable(OnnxImport &graph, const Resizing &how)
     if (how.rounding != "floor" && how.rounding != "ceil" && how.rounding != "round_prefer_floor" &&
         how.rounding != "round_prefer_ceil")
         graph.refuse(concat("has nearest_mode ", how.rounding, ", which is not read here"));
-    constexpr double cubic = -0.75; // PyTorch's
+    // PyTorch's.
+    const double cubic = graph.whole("antialias", 0) != 0 ? -0.5 : -0.75;
     const bool is_other_cubic =
-        how.mode == "cubic" && (graph.real("cubic_coeff_a", cubic) != cubic ||
+        how.mode == "cubic" && (graph.real("cubic_coeff_a", -0.75) != cubic ||
                                 how.how == "asymmetric" || graph.whole("exclude_outside", 0) != 0);
-    if (is_other_cubic || graph.whole("antialias", 0) != 0 ||
-        graph.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-        graph.refuse("resizes in a way that is not read here (antialias, exclude_outside, "
-                     "cubic_coeff_a or keep_aspect_ratio_policy)");
+    if (is_other_cubic || graph.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+        graph.refuse("resizes in a way that is not read here (exclude_outside, cubic_coeff_a or "
+                     "keep_aspect_ratio_policy)");
 }
 
 void resize(OnnxImport &graph)
@@ -638,6 +919,10 @@ void resize(OnnxImport &graph)
     if (how.mode == "nearest" || how.how == "asymmetric")
         return graph.give(step_by_step(graph, x, how), 4);
     const char *const name = how.mode == "cubic" ? "bicubic2d" : "bilinear2d";
+    if (graph.whole("antialias", 0) != 0)
+        return graph.give(concat("torch._upsample_", name, "_aa(", x, ", ", list_of(how.sizes),
+                                 ", ", how.how == "align_corners" ? "True" : "False", ")"),
+                          4);
     if (how.how == "align_corners")
         return graph.give(
             concat("torch.upsample_", name, "(", x, ", ", list_of(how.sizes), ", True)"), 4);
@@ -680,9 +965,11 @@ const OnnxRecipes &onnx_layers()
         {"AveragePool", average_pool},
         {"BatchNormalization", batch_norm},
         {"Conv", convolution},
+        {"ConvInteger", integer_convolution},
         {"ConvTranspose", transposed_convolution},
         {"DepthToSpace", depth_to_space},
         {"Einsum", einsum},
+        {"GRU", recurrent<gru>},
         {"Gemm", gemm},
         {"GlobalAveragePool", global_average},
         {"GlobalMaxPool", global_maximum},
@@ -690,15 +977,28 @@ const OnnxRecipes &onnx_layers()
         {"GroupNormalization", group_norm},
         {"InstanceNormalization", instance_norm},
         {"LRN", response_norm},
+        {"LSTM", recurrent<lstm>},
         {"LayerNormalization", layer_norm},
         {"LogSoftmax", softmax<true>},
         {"LpNormalization", lp_norm},
         {"MatMul", matrix_product},
+        {"MatMulInteger", integer_product},
         {"MaxPool", max_pool},
+        {"QLinearConv", quantised_convolution},
+        {"QLinearMatMul", quantised_product},
         {"Resize", resize},
         {"Softmax", softmax<false>},
         {"SpaceToDepth", space_to_depth},
         {"Upsample", resize},
+        {"com.microsoft.FusedConv", activated_convolution},
+        {"com.microsoft.FusedMatMul", scaled_product},
+        {"com.microsoft.QLinearAdd", quantised_sum<'+'>},
+        {"com.microsoft.QLinearConcat", quantised_concatenation},
+        {"com.microsoft.QLinearGlobalAveragePool", quantised_global_average},
+        {"com.microsoft.QLinearLeakyRelu", quantised_leaky_relu},
+        {"com.microsoft.QLinearMul", quantised_sum<'*'>},
+        {"com.microsoft.QLinearSigmoid", quantised_sigmoid},
+        {"com.microsoft.SkipLayerNormalization", sum_norm},
     };
     return recipes;
 }

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engine_kit/content_hash.h"
+#include "engine_kit/failure.h"
 #include "engine_kit/text.h"
 #include "onnx_import.h"
 
@@ -257,10 +258,16 @@ std::string ultralytics_of(const OnnxModel &model)
     return concat("{", fields, "}");
 }
 
-OnnxFile::OnnxFile(FileBytes file) : file_(std::move(file))
+OnnxFile::OnnxFile(FileBytes file, std::vector<FileBytes> parts)
+    : file_(std::move(file)), parts_(std::move(parts))
 {
+    OnnxParts given;
+    for (const FileBytes &part : parts_)
+        given.emplace(part.name(), part.bytes());
     try {
-        model_ = read_onnx(file_.bytes());
+        model_ = read_onnx(file_.bytes(), given);
+        if (!model_.absent.empty())
+            throw engine_kit::Failure(DNN_TORCH_NEEDS_PARTS, dnn_torch::joined(model_.absent, "/"));
         network_ = build_network(model_);
     } catch (const WeightFault &fault) {
         refuse(fault.what());
@@ -269,7 +276,10 @@ OnnxFile::OnnxFile(FileBytes file) : file_(std::move(file))
 
 std::string OnnxFile::hash() const
 {
-    return content_hash(file_.bytes());
+    std::vector<std::string> hashes = {content_hash(file_.bytes())};
+    for (const FileBytes &part : parts_)
+        hashes.push_back(content_hash(part.bytes()));
+    return joined_hash(hashes);
 }
 
 } // namespace engine_torch

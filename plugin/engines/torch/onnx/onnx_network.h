@@ -9,6 +9,7 @@
 #include "onnx_file.h"
 
 #include <string>
+#include <vector>
 
 namespace engine_torch
 {
@@ -41,19 +42,21 @@ class OnnxFile
 public:
     static bool is_one(const FileBytes &file) { return may_be_onnx(file.bytes()); }
 
-    // Throws a Failure that names the file and says what to do.
-    explicit OnnxFile(FileBytes file);
+    // `parts` are files beside it.  Throws a Failure that names the file and says what to do, or
+    // with DNN_TORCH_NEEDS_PARTS the names of parts that it needs.
+    explicit OnnxFile(FileBytes file, std::vector<FileBytes> parts = {});
 
     const std::string &name() const noexcept { return file_.name(); }
     const OnnxModel &model() const noexcept { return model_; }
     const OnnxNetwork &network() const noexcept { return network_; }
-    // A hash of the whole file.
+    // A hash of the file and its parts.
     std::string hash() const;
     [[noreturn]] void refuse(const std::string &words) const { file_.refuse(words); }
 
 private:
     FileBytes file_;
-    OnnxModel model_; // views of the file
+    std::vector<FileBytes> parts_;
+    OnnxModel model_; // views of the files
     OnnxNetwork network_;
 };
 

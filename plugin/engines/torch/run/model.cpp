@@ -4,6 +4,7 @@
 #include "model.h"
 
 #include "base/compose.h"
+#include "engine_kit/sized.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/loading/export.h"
@@ -26,6 +27,14 @@ using engine_torch::Failure;
 using engine_torch::Precision;
 using engine_torch::StateCopy;
 using engine_torch::VariantKind;
+
+std::vector<engine_torch::FileBytes> parts_of(const DnnTorchSource &source)
+{
+    std::vector<engine_torch::FileBytes> parts;
+    for (size_t i = 0; i < source.part_count; i++)
+        parts.emplace_back(engine_kit::taken(engine_kit::element(source.parts, i)));
+    return parts;
+}
 
 engine_torch::Requested requested_of(const DnnTorchSource &source,
                                      const engine_kit::Options &options)
@@ -86,7 +95,7 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
     if (const std::string format = options.value("export"); !format.empty())
         export_file(source, std::move(file), format);
     else if (engine_torch::OnnxFile::is_one(file))
-        open_onnx(engine_torch::OnnxFile(std::move(file)), permissions);
+        open_onnx(engine_torch::OnnxFile(std::move(file), parts_of(source)), permissions);
     else if (engine_torch::ExportFile::is_one(file))
         open_export({std::move(file), engine_torch::lookup_of(permissions)}, permissions);
     else if (engine_torch::Checkpoint::is_one(file))
@@ -110,7 +119,7 @@ void DnnTorchModel::export_file(const DnnTorchSource &source, engine_torch::File
     if (source.sink <= 0)
         throw Failure(DNN_TORCH_BAD_OPTION, "export needs a descriptor to write to");
     if (engine_torch::OnnxFile::is_one(file)) {
-        const engine_torch::OnnxFile onnx(std::move(file));
+        const engine_torch::OnnxFile onnx(std::move(file), parts_of(source));
         if (!wants_code)
             onnx.refuse("is an ONNX model; convert it to TorchScript, which keeps its operators");
         return notices_.add(engine_torch::write_torchscript(onnx, source.sink));
