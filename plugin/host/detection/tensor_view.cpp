@@ -66,7 +66,8 @@ bool has_no_number(std::span<const DnnTorchTensor> tensors)
         if (tensor.type != DNN_TORCH_F32 || !tensor.data)
             return false;
         int64_t left = most_values;
-        return has_no_number_from(tensor, 0, static_cast<const char *>(tensor.data), left) || left < 0;
+        return has_no_number_from(tensor, 0, static_cast<const char *>(tensor.data), left) ||
+               left < 0;
     });
 }
 

@@ -94,7 +94,7 @@ const DnnTorchEngine *prepare(const OpenRequest &request)
 DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &request,
                           const Source &given, PlainReply &reply)
 {
-    const bool is_data = request.data_size >= 0 || given.files.empty();
+    const bool is_data = request.data_size >= 0;
     std::vector<DnnTorchSource> parts;
     for (size_t i = 0; i < request.part_count; i++)
         parts.push_back({.size = sizeof(DnnTorchSource),
@@ -103,7 +103,7 @@ DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &reque
     const DnnTorchSource source = {
         .size = sizeof source,
         .name = request.name,
-        .fd = is_data ? -1 : given.files.front().get(),
+        .fd = is_data || given.files.empty() ? -1 : given.files.front().get(),
         .data = is_data ? static_cast<const void *>(given.data.start() ? given.data.start() : "")
                         : nullptr,
         .data_size = given.data.size(),
