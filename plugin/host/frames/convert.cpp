@@ -3,6 +3,7 @@
 #include "convert.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -181,6 +182,8 @@ HWY_ATTR void vector_from_floats(const float *from, T *to, int shift, float whit
 {
     const Floats d;
     const auto given = hn::LoadU(d, from);
+    // Another process may share the memory.  Without this, the compiler reads it once for each use.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const auto is_nan = hn::IsNaN(given);
     nan = hn::IfThenElse(is_nan, hn::Set(d, 1.0F), nan);
     if constexpr (sizeof(T) == sizeof(float)) {
