@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """masks= of dnn_torch_detect: which pixels belong to a thing, by colour or as alpha."""
+import json
+
 import numpy
 import pictures
 import pytest
 import support
+import torch
 from detectors import Bright, Discs, Prototypes, detect, save
+from torch import Tensor, nn
 
 WIDTH, HEIGHT = 96, 64
 # left, top, right, bottom, score, class: the first covers the second
@@ -82,6 +86,35 @@ def test_a_frame_in_doubt_is_black(discs, tmp_path, doubt):
     assert result.returncode == 0, result
     found = shaped(result.stdout, 3)
     assert len(found) == 5 and is_black(found).all()
+
+
+class Crowd(nn.Module):
+    """As torchvision's detectors: very many boxes, and one that is less confident."""
+
+    def forward(self, images: list[Tensor]) -> list[dict[str, Tensor]]:
+        found: list[dict[str, Tensor]] = []
+        for image in images:
+            boxes = torch.tensor([[0.0, 0.0, 4.0, 4.0]]).repeat(60001, 1) + image.mean() * 0.0
+            boxes[60000] = torch.tensor([10.0, 8.0, 42.0, 40.0])
+            scores = torch.full([60001], 0.9)
+            scores[60000] = 0.5
+            found.append({"boxes": boxes, "labels": torch.zeros(60001, dtype=torch.int64), "scores": scores})
+        return found
+
+
+def test_more_boxes_than_are_kept_are_a_doubt(tmp_path):
+    """The last one would be cut off."""
+    model = save(Crowd(), tmp_path / "crowd.pt")
+    result, _ = run(detect(model, hide="0", tune=0), "rgb24", count=1)
+    assert result.returncode == 0, result
+    assert is_black(shaped(result.stdout, 3)).all()
+
+
+def test_dropped_frames_are_counted(discs, tmp_path):
+    stats = tmp_path / "stats.json"
+    result, _ = run(detect(discs, hide="0", tune=0, deadline="1us", late="drop", stats=stats), "rgb24", count=5)
+    assert result.returncode == 0 and not result.stdout, result
+    assert json.loads(stats.read_text())["late"]["drop"] == 5
 
 
 @pytest.mark.parametrize("options,words", [

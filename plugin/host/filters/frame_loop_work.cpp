@@ -452,7 +452,8 @@ try {
 void FrameLoop::queue(FrameItem &item, const Origin &origin)
 {
     const bool is_complete = complete(item);
-    const bool hides = settings_.hides && (origin.in_doubt || !is_complete);
+    const bool is_dropped = origin.fate == Fate::dropped;
+    const bool hides = settings_.hides && !is_dropped && (origin.in_doubt || !is_complete);
     const Fate fate = hides ? Fate::hidden : origin.fate;
     const bool has_age = late_frames_.has_earlier() && !hides && (item.skipped || !item.bypass);
     const int64_t age = has_age ? late_frames_.age_of(item) : -1;

@@ -3,6 +3,7 @@
 #include "detect_session.h"
 
 #include "frame_numbers.h"
+#include "host/detection/suppression.h"
 #include "host/detection/tensor_view.h"
 #include "host/findings/findings.h"
 #include "host/model/label_lists.h"
@@ -138,7 +139,8 @@ void DetectSession::follow(int64_t frame)
 // Before suppression, which drops boxes that may reach further than those it keeps.
 void DetectSession::hide(std::span<const DnnTorchTensor> tensors, Findings &findings) const
 {
-    findings.in_doubt = has_no_number(tensors);
+    // Of very many boxes, the decoder keeps the most confident ones.
+    findings.in_doubt = has_no_number(tensors) || found_.size() >= most_candidates;
     for (Detection each : found_)
         if (plan_.hidden->has(each.label) &&
             bring_into_frame(plan_.placement, plan_.input.size, each))
