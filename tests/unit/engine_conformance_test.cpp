@@ -71,13 +71,13 @@ size_t entries(const char *folder)
 
 TEST(Table, IsWhole)
 {
-    const DnnTorchEngine &it = engine();
-    EXPECT_EQ(it.abi, DNN_TORCH_ENGINE_ABI);
-    EXPECT_GE(it.size, sizeof it);
-    EXPECT_GT(strlen(it.name), 0U);
-    EXPECT_GT(strlen(it.version), 0U);
-    const char *table = reinterpret_cast<const char *>(&it.model_open);
-    for (; table < reinterpret_cast<const char *>(&it + 1); table += sizeof(void *)) {
+    const DnnTorchEngine *const it = &engine();
+    EXPECT_EQ(it->abi, DNN_TORCH_ENGINE_ABI);
+    EXPECT_GE(it->size, sizeof *it);
+    EXPECT_GT(strlen(it->name), 0U);
+    EXPECT_GT(strlen(it->version), 0U);
+    const char *table = reinterpret_cast<const char *>(&it->model_open);
+    for (; table < reinterpret_cast<const char *>(it + 1); table += sizeof(void *)) {
         void *function = nullptr;
         std::memcpy(&function, table, sizeof function);
         EXPECT_NE(function, nullptr);
