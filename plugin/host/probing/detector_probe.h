@@ -19,14 +19,14 @@ namespace dnn_torch
 
 // The user's options about a detector.
 struct DetectSettings {
-    std::string decoder = {};            // a decoder's name, or ""
-    std::optional<Placing> placing = {}; // nullopt: depends on the model
-    std::optional<Size> size = {};       // of the model's input
-    bool own_size = false;               // the model's input has the frame's size
-    float border = 114.0F / 255;         // around letterboxed frames; 1 is white
-    int classes = 0;                     // 0: not known
-    std::vector<float> anchors = {};     // as DetectorFacts has them
-    Size cells = {0, 0};                 // of YOLO's grid; zeros are not known
+    std::string decoder = {};             // a decoder's name, or ""
+    std::optional<Placing> placing = {};  // nullopt: depends on the model
+    std::optional<Size> size = {};        // of the model's input
+    bool own_size = false;                // the model's input has the frame's size
+    float border = 114.0F / 255;          // around letterboxed frames; 1 is white
+    int classes = 0;                      // 0: not known
+    std::vector<float> anchors = {};      // as DetectorFacts has them
+    Size cells = {0, 0};                  // of YOLO's grid; zeros are not known
     std::vector<std::string> hidden = {}; // classes that are blackened
 };
 

@@ -66,7 +66,7 @@ int64_t named_scale(const json &header)
 // Another reader might use the other one of two equal keys, and headers are not nested deeply.
 json parse(std::string_view header)
 {
-    constexpr dnn_torch::JsonLimits limits = {.depth = 3, .values = 2'000'000};
+    constexpr dnn_torch::JsonLimits limits = {.depth = 3, .values = 3'000'000};
     if (!dnn_torch::fault_of_json(header, limits).empty())
         refuse_safetensors();
     return json::parse(header);

@@ -193,9 +193,10 @@ ExportImport::ExportImport(const Weights::Map &tensors, Net &net, Expression dev
 
 void ExportImport::refuse(const std::string &words) const
 {
-    const std::string what = node_ ? concat("whose ", text_in(*node_, "target")) : "that";
-    throw WeightFault(
-        engine_kit::printable(concat("is a torch.export program ", what, " ", words)));
+    const std::string what =
+        node_ ? concat("is a torch.export program whose ", text_in(*node_, "target"))
+              : "is a torch.export program that";
+    throw WeightFault(engine_kit::printable(concat(what, " ", words)));
 }
 
 // ---- what is known
