@@ -103,3 +103,26 @@ def inspect(path):
     result = support.execute([support.LAUNCHER, "inspect", "--json", path])
     assert result.returncode == 0, str(result)
     return json.loads(result.stdout)
+
+
+def inspected(path):
+    """Also of a model that needs an option."""
+    return json.loads(support.execute([support.LAUNCHER, "inspect", "--json", path]).stdout)
+
+
+def convert(path):
+    made = path.with_suffix(".pt")
+    result = support.execute([support.LAUNCHER, "convert", "--force", path, made])
+    return result, torch.jit.load(made) if result.returncode == 0 else None
+
+
+def expect_two_inputs_and_outputs(path):
+    """Of a model that takes `picture` and `noise` and returns their product, `multiplied`, and the
+    half of the picture, whose name "half.1" is none of Python's."""
+    told = inspected(path)
+    assert [each["name"] for each in told["inputs"]] == ["picture", "noise"]
+    assert [each["name"] for each in told["outputs"]] == ["multiplied", "half_1"]
+    pictures = torch.rand(2, 3, 20, 24)
+    for output, factor in (("multiplied", 0.25), ("half_1", 0.5)):
+        made = through_the_filter(path, pictures, f":inputs=noise=plane=0.25:output={output}").reshape(pictures.shape)
+        assert numpy.abs(made - factor * pictures.numpy()).max() < 1e-6

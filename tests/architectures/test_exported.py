@@ -10,7 +10,7 @@ import numpy
 import pytest
 import support
 import torch
-from checkpoint_files import ALL, picture, through_the_filter
+from checkpoint_files import ALL, convert, expect_two_inputs_and_outputs, inspected, picture, through_the_filter
 from published import randomise
 from torch import nn
 from torch.nn import functional
@@ -97,16 +97,6 @@ def written(path, whole, tensors=(), newer=False, further=()):
         for name, contents in [*records.items(), *further]:
             archive.writestr(name, contents)
     return path
-
-
-def convert(path):
-    made = path.with_suffix(".pt")
-    result = support.execute([support.LAUNCHER, "convert", "--force", path, made])
-    return result, torch.jit.load(made) if result.returncode == 0 else None
-
-
-def inspected(path):
-    return json.loads(support.execute([support.LAUNCHER, "inspect", "--json", path]).stdout)
 
 
 def refused(path):
@@ -220,13 +210,7 @@ def test_several_inputs_and_outputs_by_name(tmp_path):
     nodes = [node("mul.Tensor", "a", self="picture", other="noise"), node("mul.Tensor", "b", self="picture", other=0.5)]
     spec = json.dumps([1, {"type": "builtins.dict", "context": json.dumps(["multiplied", "half.1"]), "children_spec": leaf(2)}])
     path = written(tmp_path / "net.pt2", program(nodes, {}, [-1, 3, -1, -1], "a b", ("picture", "noise"), spec))
-    told = inspected(path)
-    assert [each["name"] for each in told["inputs"]] == ["picture", "noise"]
-    assert [each["name"] for each in told["outputs"]] == ["multiplied", "half_1"]
-    pictures = torch.rand(2, 3, 20, 24)
-    for output, factor in (("multiplied", 0.25), ("half_1", 0.5)):
-        made = through_the_filter(path, pictures, f":inputs=noise=plane=0.25:output={output}").reshape(pictures.shape)
-        assert numpy.abs(made - factor * pictures.numpy()).max() < 1e-6
+    expect_two_inputs_and_outputs(path)
 
 
 def test_a_graph_within_the_graph(tmp_path):

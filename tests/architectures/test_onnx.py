@@ -14,7 +14,7 @@ import numpy
 import pytest
 import support
 import torch
-from checkpoint_files import through_the_filter
+from checkpoint_files import convert, expect_two_inputs_and_outputs, inspected, through_the_filter
 from torch import nn
 from torch.nn import functional
 
@@ -37,17 +37,6 @@ def documented():
     """The operators that the page lists."""
     rows = re.search(r"^## ONNX$.*?^## ", DOCUMENT.read_text(), re.M | re.S)[0]
     return set(re.findall(r"`((?:com\.microsoft\.)?[A-Z]\w+)`", rows))
-
-
-def convert(path):
-    made = path.with_suffix(".pt")
-    result = support.execute([support.LAUNCHER, "convert", "--force", path, made])
-    return result, torch.jit.load(made) if result.returncode == 0 else None
-
-
-def inspected(path):
-    """Also of a model that needs an option."""
-    return json.loads(support.execute([support.LAUNCHER, "inspect", "--json", path]).stdout)
 
 
 def save(model, path):
@@ -297,13 +286,7 @@ def test_several_inputs_and_outputs_by_name(tmp_path):
 
     path = export(Two(), tmp_path / "net.onnx", (torch.rand(1, 3, 20, 24), torch.rand(1, 1, 1, 1)),
                   ("picture", "noise"), ("multiplied", "half.1"))
-    told = inspected(path)
-    assert [each["name"] for each in told["inputs"]] == ["picture", "noise"]
-    assert [each["name"] for each in told["outputs"]] == ["multiplied", "half_1"]
-    pictures = torch.rand(2, 3, 20, 24)
-    for output, factor in (("multiplied", 0.25), ("half_1", 0.5)):
-        made = through_the_filter(path, pictures, f":inputs=noise=plane=0.25:output={output}").reshape(pictures.shape)
-        assert numpy.abs(made - factor * pictures.numpy()).max() < 1e-6
+    expect_two_inputs_and_outputs(path)
 
 
 def test_states(tmp_path):

@@ -3,6 +3,8 @@
 
 // Gives frames to the workers and takes results from them.
 #include "frame_loop.h"
+
+#include "base/thread_time.h"
 #include "host/findings/findings.h"
 #include "host/tasks/sample_gathering.h"
 #include "host/tasks/task_worker.h"
@@ -14,7 +16,6 @@ extern "C" {
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <new>
 
 namespace dnn_torch
@@ -46,14 +47,6 @@ void check_format(const AVFrame *frame, AVPixelFormat format)
                 std::string("the frames changed from ") + av_get_pix_fmt_name(format) + " to " +
                     (other ? other : "an unknown format") + " while the filter runs; put format=" +
                     av_get_pix_fmt_name(format) + " before the filter");
-}
-
-// Returns the CPU time of this thread.
-double thread_seconds()
-{
-    struct timespec now = {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
 // The pool limits only the workers' time.  CPU time is compared because a reader of records may be

@@ -74,11 +74,11 @@ std::vector<ExportInput> inputs_of(const ExportJson &program)
     return inputs;
 }
 
-std::string take_user_inputs(const ExportJson &program, ExportImport::Values &values)
+std::string take_user_inputs(const std::vector<ExportInput> &inputs, ExportImport::Values &values)
 {
     std::set<std::string> names;
     std::string arguments;
-    for (const ExportInput &input : inputs_of(program)) {
+    for (const ExportInput &input : inputs) {
         const std::string name = python_name(input.name);
         if (!names.insert(name).second)
             refuse_export(concat("with two inputs that are called ", name));
@@ -107,6 +107,12 @@ void take_tensors(const ExportJson &program, ExportImport::Values &values)
 
 constexpr int deepest_output = 32;
 
+bool is_dictionary(const ExportJson &tree)
+{
+    return tree.is_object() && tree.contains("type") &&
+           (tree["type"] == "builtins.dict" || tree["type"] == "collections.OrderedDict");
+}
+
 // Adds a name for each value of the tree that Python's pytree writes: "mask" or "boxes_0"; "" for
 // a tree that is not read.
 void name_leaves(const ExportJson &tree, const std::string &name, int depth,
@@ -119,7 +125,7 @@ void name_leaves(const ExportJson &tree, const std::string &name, int depth,
     if (!is_tree || tree["type"].is_null())
         return names.push_back(is_tree ? name : "");
     ExportJson keys;
-    if (tree["type"] == "builtins.dict" || tree["type"] == "collections.OrderedDict") {
+    if (is_dictionary(tree)) {
         const ExportJson context = tree.value("context", ExportJson());
         const std::string text = context.is_string() ? context.get<std::string>() : "";
         if (dnn_torch::fault_of_json(text, {.depth = 3, .values = 10'000}).empty())
@@ -130,12 +136,6 @@ void name_leaves(const ExportJson &tree, const std::string &name, int depth,
         const std::string each = has_key ? keys[i].get<std::string>() : std::to_string(i);
         name_leaves((*parts)[i], name.empty() ? each : concat(name, "_", each), depth + 1, names);
     }
-}
-
-bool is_dictionary(const ExportJson &tree)
-{
-    return tree.is_object() && tree.contains("type") &&
-           (tree["type"] == "builtins.dict" || tree["type"] == "collections.OrderedDict");
 }
 
 // The tree of what the program returns, or null.
@@ -317,10 +317,10 @@ std::vector<int64_t> export_shape_of(const ExportJson &about)
     return shape;
 }
 
-std::string contract_in(const ExportJson &program)
+std::string contract_in(const ExportJson &program, const std::vector<ExportInput> &inputs)
 {
     const ExportJson &graph = graph_of(program), &known = member_of(graph, "tensor_values");
-    for (const ExportInput &input : inputs_of(program)) {
+    for (const ExportInput &input : inputs) {
         const auto about = known.find(input.name);
         if (about == known.end() || list_in(*about, "sizes").size() != 4)
             continue;
@@ -352,15 +352,16 @@ void ExportFile::build(const OperatorLookup &lookup)
     weights_ = Weights(std::move(filled));
     Net net(weights_, "torch.export");
     ExportImport::Values values;
-    const std::string arguments = take_user_inputs(program, values);
+    const std::vector<ExportInput> inputs = inputs_of(program);
+    const std::string arguments = take_user_inputs(inputs, values);
     take_tensors(program, values);
-    ExportImport code(archive_->tensors(), net,
-                      concat(python_name(inputs_of(program).front().name), ".device"), lookup);
+    ExportImport code(archive_->tensors(), net, concat(python_name(inputs.front().name), ".device"),
+                      lookup);
     code.expect_known(graph);
     code.run(graph, std::move(values));
     const std::string results = results_of(program, code);
     network_ = net.finish_as(arguments, results);
-    graph_contract_ = contract_in(program);
+    graph_contract_ = contract_in(program, inputs);
     version_ = engine_kit::printable(text_in(program, "torch_version").substr(0, 40));
 }
 

@@ -3,6 +3,7 @@
 
 #include "measure.h"
 
+#include "base/thread_time.h"
 #include "engine_kit/block_cache.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/machine/device.h"
@@ -13,7 +14,6 @@
 #include <ATen/core/Tensor.h>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 
 namespace engine_torch
 {
@@ -35,9 +35,7 @@ double work_seconds(const at::Device &device)
 {
     if (!device.is_cpu())
         return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-    timespec now = {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    return dnn_torch::thread_seconds();
 }
 
 class Meter
