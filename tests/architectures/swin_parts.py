@@ -23,13 +23,10 @@ def join(windows, window, height, width):
 
 def offsets(window):
     """The row of a table for each pair of pixels of a window."""
-    rows = torch.empty(window * window, window * window, dtype=torch.int64)
-    for query in range(window * window):
-        for key in range(window * window):
-            down = query // window - key // window + window - 1
-            right = query % window - key % window + window - 1
-            rows[query, key] = down * (2 * window - 1) + right
-    return rows
+    at = torch.arange(window * window)
+    down = at[:, None] // window - at // window + window - 1
+    right = at[:, None] % window - at % window + window - 1
+    return down * (2 * window - 1) + right
 
 
 def parts_of_shifted(height, width, window, shift):

@@ -313,11 +313,12 @@ def test_to_safetensors(tmp_path):
 # ---- networks ---------------------------------------------------------------------------------
 
 # These loop over windows or pixels, of which an export makes thousands of operators each.
-LOOPS = {"atd", "dat", "hat", "omnisr", "rgt"}
+LOOPS = {"atd", "dat", "omnisr", "rgt"}
 # The first of each other file in networks/.
 TWINS = [name for name in {name.partition("-")[0]: name for name in reversed(ALL)}.values()
          if name.partition("-")[0] not in LOOPS][::-1]
 KINDS = ("fixed", "dynamic", "decomposed")
+LARGE = {"hat", "tscunet"}  # PyTorch takes minutes to export these for any size
 
 
 def exported(network, given, path, kind="dynamic", **further):
@@ -334,7 +335,8 @@ def test_same_pictures_as_pytorch(name, engine, tmp_path):
     """Each network in one of the ways, in turns."""
     case = ALL[name]
     network, given = randomise(case.make()), picture(case)
-    path = exported(network, (given,), tmp_path / "net.pt2", KINDS[TWINS.index(name) % len(KINDS)])
+    kind = "fixed" if name.partition("-")[0] in LARGE else KINDS[TWINS.index(name) % len(KINDS)]
+    path = exported(network, (given,), tmp_path / "net.pt2", kind)
     with torch.no_grad():
         wanted = network(given)[0].numpy()
     result = engine.run(path, given)

@@ -48,13 +48,10 @@ class Block(nn.Module):
 
 
 def overlapping_offsets(window, size):
-    rows = torch.empty(window * window, size * size, dtype=torch.int64)
-    for query in range(window * window):
-        for key in range(size * size):
-            down = key // size - query // window + window - size + 1
-            right = key % size - query % window + window - size + 1
-            rows[query, key] = down * (window + size - 1) + right
-    return rows
+    queries, keys = torch.arange(window * window)[:, None], torch.arange(size * size)
+    down = keys // size - queries // window + window - size + 1
+    right = keys % size - queries % window + window - size + 1
+    return down * (window + size - 1) + right
 
 
 class OverlappingBlock(nn.Module):

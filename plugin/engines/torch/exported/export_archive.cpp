@@ -51,7 +51,9 @@ ExportJson parse_export(std::string_view record, const char *what)
     constexpr dnn_torch::JsonLimits limits = {.depth = 200, .values = 6'000'000};
     const std::string text = with_quoted_infinities(record);
     if (const std::string fault = dnn_torch::fault_of_json(text, limits); !fault.empty())
-        fail_as_damaged(concat(what, " ", fault));
+        throw WeightFault(engine_kit::printable(
+            concat("is a damaged torch.export program, or a larger one than is supported: ", what,
+                   " ", fault, "; copy or download it again, or export it as TorchScript")));
     return ExportJson::parse(text);
 }
 
