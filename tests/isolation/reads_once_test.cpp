@@ -18,6 +18,7 @@ extern "C" {
 #include <cstdio>
 #include <cstring>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -50,6 +51,7 @@ struct Watched {
 };
 
 std::vector<Watched> watched;
+uintptr_t second_read = 0; // the instruction
 volatile sig_atomic_t writes = 0;
 uint32_t accesses = 0;
 uintptr_t c_library_begin = 0, c_library_end = 0;
@@ -107,10 +109,11 @@ void on_access(int number, siginfo_t *about, void *context)
         return;
     }
     const auto at = static_cast<size_t>(address - memory->begin);
+    const auto instruction = static_cast<uintptr_t>(registers[REG_RIP]);
     if (registers[REG_ERR] & is_write)
         writes = writes + 1;
-    else if (!is_same_copy(*memory, at, static_cast<uintptr_t>(registers[REG_RIP])))
-        memory->reads[at]++;
+    else if (!is_same_copy(*memory, at, instruction) && memory->reads[at]++)
+        second_read = instruction;
     protect(PROT_READ | PROT_WRITE);
     registers[REG_EFL] |= trap_flag;
 }
@@ -169,7 +172,20 @@ void find_shared_memory()
 
 struct Reads {
     size_t places = 0, repeated = 0;
+    std::string last_repeated; // for objdump
 };
+
+std::string name_of(uintptr_t instruction)
+{
+    Dl_info about = {};
+    if (!instruction || !dladdr(reinterpret_cast<void *>(instruction), &about))
+        return "";
+    char text[256];
+    const auto begin = reinterpret_cast<uintptr_t>(about.dli_fbase);
+    std::snprintf(text, sizeof text, "%s+0x%zx (after %s)", about.dli_fname, instruction - begin,
+                  about.dli_sname ? about.dli_sname : "nothing exported");
+    return text;
+}
 
 // What `work` reads of it.
 template <class Work> Reads reads_of(const Work &work)
@@ -189,6 +205,7 @@ template <class Work> Reads reads_of(const Work &work)
             reads.places += count > 0;
             reads.repeated += count > 1;
         }
+    reads.last_repeated = name_of(std::exchange(second_read, 0));
     watched.clear();
     return reads;
 }
@@ -246,18 +263,27 @@ public:
     }
 
 private:
-    // With numbers that are valid in each format.
+    // With numbers that are valid in each format, from dark to bright: what looks only at such
+    // frames has then looked at those before the one that is watched.
     void fill()
     {
         const AVPixFmtDescriptor &about = *av_pix_fmt_desc_get(format_);
+        const int depth = about.comp[0].depth;
+        const auto fill_with = [](const AVBufferRef &buffer, auto number_at) {
+            using Number = decltype(number_at(size_t{}));
+            for (size_t i = 0; i < buffer.size / sizeof(Number); i++)
+                reinterpret_cast<Number *>(buffer.data)[i] = number_at(i);
+        };
+        const auto code_at = [depth](size_t i) { return i * 5 % 200 << (depth - 8); };
         for (const AVBufferRef *buffer : frame_->buf)
-            for (size_t i = 0; buffer && i + sizeof(float) <= buffer->size; i++)
-                if (about.flags & AV_PIX_FMT_FLAG_FLOAT)
-                    reinterpret_cast<float *>(buffer->data)[i / sizeof(float)] = 0.25F;
-                else
-                    buffer->data[i] = static_cast<uint8_t>(about.comp[0].depth == 8 ? i * 5 % 200
-                                                           : i % 2                  ? 0
-                                                                                    : i * 5 % 256);
+            if (!buffer)
+                continue;
+            else if (about.flags & AV_PIX_FMT_FLAG_FLOAT)
+                fill_with(*buffer, [](size_t i) { return static_cast<float>(i % 100) / 100; });
+            else if (depth == 8)
+                fill_with(*buffer, [&](size_t i) { return static_cast<uint8_t>(code_at(i)); });
+            else
+                fill_with(*buffer, [&](size_t i) { return static_cast<uint16_t>(code_at(i)); });
     }
 
     int create(AVFilterContext **ctx, const AVFilter *filter, const char *name, const char *options)
@@ -286,12 +312,11 @@ void expect_one_read(const AVFilter *filter, const char *format, const std::stri
     film.show_frame();
     const Reads reads = reads_of([&] { film.show_frame(); });
     EXPECT_GE(reads.places, least);
-    EXPECT_EQ(reads.repeated, 0U);
+    EXPECT_EQ(reads.repeated, 0U) << reads.last_repeated;
     EXPECT_EQ(writes, 0);
 }
 
 // Numbers so large that the first frame warns of them, and no later one is looked at for that.
-// rgb48le is left out: places are read twice there, and why is not known.
 constexpr char picture[] = "gain 200\nchannels 0";
 constexpr size_t least_of_plane = width * height * sizeof(float) / 64;
 
@@ -318,8 +343,9 @@ TEST(Watching, SeesEachRead)
 TEST(Pictures, AreReadOnce)
 {
     const AVFilter *const filter = dnn_torch::dnn_torch_filter();
-    for (const char *format : {"rgb24", "gbrp", "rgba", "gbrp10le", "gbrapf32le", "yuv420p",
-                               "yuv444p10le", "nv12", "gray", "gray10le", "grayf32le"})
+    for (const char *format :
+         {"rgb24", "gbrp", "rgba", "gbrp10le", "rgb48le", "gbrapf32le", "yuv420p", "yuv444p10le",
+          "nv12", "gray", "gray10le", "gray16le", "grayf32le"})
         for (const char *options : {"", ":strength=0.5", ":tile=32"})
             expect_one_read(filter, format, picture, options, least_of_plane / 4);
 }
@@ -327,7 +353,7 @@ TEST(Pictures, AreReadOnce)
 TEST(Pictures, OfIntegersAreReadOnce)
 {
     const std::string script = std::string(picture) + "\ntakes_integers 1";
-    for (const char *format : {"rgb24", "gbrp10le", "gray", "gray10le"})
+    for (const char *format : {"rgb24", "rgb48le", "gbrp10le", "gray", "gray10le"})
         expect_one_read(dnn_torch::dnn_torch_filter(), format, script, "", least_of_plane / 4);
 }
 

@@ -43,16 +43,15 @@ template <class Copy> void for_each_plane(const Images &images, const Copy &copy
         copy(channel, static_cast<int>(images.column_stride * images.width));
 }
 
-// Filters and encoders use samples as table indices, so none may exceed white.  Each is read only
-// once because another process may share the memory.
+// Filters and encoders use samples as table indices, so none may exceed white.  Another process may
+// share the memory of `from`, so what is limited is the copy.
 void copy_limited(const Rows &to, const Rows &from, int bytes, int height, uint16_t white)
 {
+    av_image_copy_plane(to.data, to.stride, from.data, from.stride, bytes, height);
     for (int y = 0; y < height; y++) {
-        auto *into = reinterpret_cast<uint16_t *>(to.data + static_cast<ptrdiff_t>(y) * to.stride);
-        const auto *out_of =
-            reinterpret_cast<const uint16_t *>(from.data + static_cast<ptrdiff_t>(y) * from.stride);
+        auto *row = reinterpret_cast<uint16_t *>(to.data + static_cast<ptrdiff_t>(y) * to.stride);
         for (int i = 0; i < bytes / 2; i++)
-            into[i] = std::min(out_of[i], white);
+            row[i] = std::min(row[i], white);
     }
 }
 
