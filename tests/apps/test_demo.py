@@ -17,6 +17,14 @@ ROW = re.compile(r"^  (\S+) +([\d.]+) dB +([\d.]+) *(\d+ ms)?$", re.MULTILINE)
 def demo():
     if os.geteuid() != 0:
         pytest.skip("the demo installs packages where some are missing: it is run as root")
+    missing = support.lacks(
+        demuxers=["avi", "lavfi", "matroska"], decoders=["ffv1", "mpeg4"], encoders=["ffv1", "png"],
+        muxers=["image2", "matroska"],
+        filters=["crop", "framerate", "framestep", "hqdn3d", "hstack", "minterpolate", "nlmeans",
+                 "noise", "psnr", "scale", "select", "setpts", "ssim", "trim", "vstack"],
+    )  # fmt: skip
+    if missing and support.OWN_FFMPEG:
+        pytest.skip(f"this ffmpeg was built without: {missing}")
     done = subprocess.run(
         [support.REPOSITORY / "scripts/demo.sh"], stdin=subprocess.DEVNULL, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=600,

@@ -88,6 +88,17 @@ def test_one_with_the_old_string(tmp_path, prefix):
     assert OLD_STRING in (tmp_path / "build/compile_commands.json").read_text()
 
 
+@pytest.mark.parametrize("of_its_own", [False, True])
+def test_one_with_a_onednn_of_its_own_has_no_fused_programs(tmp_path, prefix, of_its_own):
+    """Two versions of the same functions would be mixed."""
+    source = CHECK_FAIL + ('extern "C" void dnnl_version() {}' if of_its_own else "")
+    result = configure(tmp_path / "build", prefix(source))
+    assert result.returncode == 0, result.stdout
+    if not re.search("Library dnnl found: YES", result.stdout):
+        pytest.skip("oneDNN is not installed")
+    assert re.search(r"oneDNN +: " + ("NO" if of_its_own else "YES"), result.stdout), result.stdout
+
+
 def test_one_of_another_kind_is_refused(tmp_path, prefix):
     folder = prefix("int nothing;")
     result = configure(tmp_path / "build", folder)
