@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 from torch.nn import functional as F
 
+import training
 from degradations import as_luma
 
 # ----------------------------------------------------------------- pictures
@@ -180,10 +181,9 @@ class TimedTraining:
         print(f"goes on after {self.spent:.0f} seconds", flush=True)
 
     def save(self):
-        beside = self.path.with_suffix(".new")
-        torch.save({"net": self.net.state_dict(), "mean": self.mean, "step": self.step,
-                    "optimizer": self.optimizer.state_dict(), "seconds": self.seconds()}, beside)
-        beside.replace(self.path)
+        training.keep_state({"net": self.net.state_dict(), "mean": self.mean, "step": self.step,
+                             "optimizer": self.optimizer.state_dict(), "seconds": self.seconds()},
+                            self.path)
 
     def set_rate(self, share):
         rate = self.options.rate * min(1, share / WARM_UP) * (1 + math.cos(math.pi * share)) / 2

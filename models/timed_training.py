@@ -78,12 +78,9 @@ class Timed:
         return self.step / self.options.steps
 
     def save(self, now):
-        state = {"net": self.net.state_dict(), "optimizer": self.optimizer.state_dict(),
-                 "mean": self.mean, "step": self.step, "spent": self.spent + now}
-        self.options.state.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.options.state.with_suffix(".new")
-        torch.save(state, beside)
-        beside.replace(self.options.state)
+        training.keep_state({"net": self.net.state_dict(), "optimizer": self.optimizer.state_dict(),
+                             "mean": self.mean, "step": self.step, "spent": self.spent + now},
+                            self.options.state)
 
     def load(self):
         state = torch.load(self.options.state, map_location=self.options.device)

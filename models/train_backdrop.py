@@ -6,17 +6,14 @@
 Every picture that it learns from is drawn here, from a seed.
 """
 
-import argparse
-import time
-
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+import drawn_training
 import training
 from drawn_figures import draw_scene
-from units import Residual, Unit, fused
+from units import Residual, Unit
 
 SIDE, SIDE_HELD_OUT = 128, 160
 
@@ -96,35 +93,14 @@ def varied(pictures, mattes, rng):
     return pictures.contiguous(memory_format=torch.channels_last), mattes
 
 
-def train(net, drawn, options):
-    rng = np.random.default_rng(options.seed)
-    net = net.to(memory_format=torch.channels_last).train()
-    mean = torch.optim.swa_utils.AveragedModel(
-        net, avg_fn=lambda kept, new, count: torch.lerp(kept, new, 0.005))
-    optimizer = torch.optim.AdamW(net.parameters(), weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.rate, options.steps, pct_start=0.1)
-    losses, started = 0.0, time.monotonic()
-    for step in range(1, options.steps + 1):
-        chosen = torch.from_numpy(rng.integers(0, options.pictures, options.batch))
+def loss_with(drawn):
+    def loss_of(net, chosen, rng, _):
         pictures, mattes = varied(drawn[0][chosen], drawn[1][chosen], rng)
         found = net.logits(pictures)
-        loss = (F.binary_cross_entropy_with_logits(found, mattes)
+        return (F.binary_cross_entropy_with_logits(found, mattes)
                 + F.l1_loss(torch.sigmoid(found), mattes))
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        mean.update_parameters(net)
-        # Of the norms' running means the newest are the best.
-        for kept, new in zip(mean.module.buffers(), net.buffers()):
-            kept.copy_(new)
-        losses += loss.item()
-        if step % 100 == 0:
-            print(f"step {step:5}  loss {losses / 100:.4f}  {time.monotonic() - started:.0f} s",
-                  flush=True)
-            losses = 0.0
-    return fused(mean.module)
+
+    return loss_of
 
 
 def scores_of(net, count):
@@ -145,30 +121,9 @@ def report(net, count=100):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default="models/backdrop.pt")
-    parser.add_argument("--pictures", type=int, default=1500)
-    parser.add_argument("--steps", type=int, default=2500)
-    parser.add_argument("--rate", type=float, default=4e-3, help="at which it learns, at most")
-    parser.add_argument("--batch", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=1,
-                        help="one by default, for sums taken in one order everywhere")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--score", action="store_true", help="train nothing: say how good --out is")
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    torch.manual_seed(options.seed)
-    started = time.monotonic()
-    if options.score:
-        net = torch.jit.load(options.out)
-    else:
-        drawn = draw_many(options.seed * 100_000, options.pictures)
-        print(f"{options.pictures} pictures drawn in {time.monotonic() - started:.0f} s", flush=True)
-        net = train(Backdrop(), drawn, options)
-        training.save(net, options.out, CONTRACT)
-        print(f"{options.out} saved, {sum(p.numel() for p in net.parameters())} weights, "
-              f"{time.monotonic() - started:.0f} s in all")
-    report(net)
+    parser = drawn_training.options_of(__doc__.splitlines()[0], "models/backdrop.pt",
+                                       steps=2500, rate=4e-3, batch=10)
+    drawn_training.train_and_save(Backdrop, parser.parse_args(), draw_many, loss_with, CONTRACT, report)
 
 
 if __name__ == "__main__":

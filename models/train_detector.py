@@ -6,19 +6,16 @@
 Every picture that it learns from is drawn here, from a seed.
 """
 
-import argparse
-import json
-import time
-
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 import detection_score
+import drawn_training
 import training
 from drawn_shapes import SHAPES, draw_scene
-from units import Residual, Unit, fused
+from units import Residual, Unit
 
 STRIDES = (8, 16, 32)
 SIDE, SIDE_AT_FIRST, SIDE_HELD_OUT = 192, 128, 256
@@ -206,44 +203,14 @@ def resized(pictures, boxes, side):
     return pictures.contiguous(memory_format=torch.channels_last), boxes * (side / SIDE)
 
 
-def train(net, drawn, options):
-    rng = np.random.default_rng(options.seed)
-    net = net.to(memory_format=torch.channels_last).train()
-    mean = torch.optim.swa_utils.AveragedModel(
-        net, avg_fn=lambda kept, new, count: torch.lerp(kept, new, 0.005))
-    optimizer = torch.optim.AdamW(net.parameters(), weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.rate, options.steps, pct_start=0.1)
-    losses, started = 0.0, time.monotonic()
-    for step in range(1, options.steps + 1):
-        chosen = torch.from_numpy(rng.integers(0, options.pictures, options.batch))
+def loss_with(drawn, options):
+    def loss(net, chosen, rng, step):
         side = SIDE_AT_FIRST if step <= options.steps // 2 else SIDE
         pictures, boxes = resized(*varied(drawn[0][chosen], drawn[1][chosen], rng), side)
         kinds = drawn[2][chosen]
-        loss = loss_of(net.cells(pictures), middles(side), boxes, kinds.clamp(min=0), kinds >= 0)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 10)
-        optimizer.step()
-        schedule.step()
-        mean.update_parameters(net)
-        # Of the norms' running means the newest are the best.
-        for kept, new in zip(mean.module.buffers(), net.buffers()):
-            kept.copy_(new)
-        losses += loss.item()
-        if step % 100 == 0:
-            print(f"step {step:5}  loss {losses / 100:.4f}  {time.monotonic() - started:.0f} s",
-                  flush=True)
-            losses = 0.0
-        if step % 1000 == 0:
-            training.save(fused(copy_of(mean.module)), options.out, CONTRACT)
-    return fused(mean.module)
+        return loss_of(net.cells(pictures), middles(side), boxes, kinds.clamp(min=0), kinds >= 0)
 
-
-def copy_of(net):
-    copy = Detector()
-    copy.load_state_dict(net.state_dict())
-    return copy
+    return loss
 
 
 # ------------------------------------------------------------------ report
@@ -269,7 +236,7 @@ def table_of(net, count):
         list(found_by(net, pictures)), wanted, len(SHAPES))
 
 
-def report(net, count):
+def report(net, count=200):
     table = table_of(net, count)
     print(f"{count} pictures: mAP@0.5 {table[0].mean():.3f}  mAP@0.5:0.95 {table.mean():.3f}")
     for kind, name in enumerate(SHAPES):
@@ -277,30 +244,11 @@ def report(net, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default="models/shapes.pt")
-    parser.add_argument("--pictures", type=int, default=1500)
-    parser.add_argument("--steps", type=int, default=2600)
-    parser.add_argument("--rate", type=float, default=3e-3, help="at which it learns, at most")
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=1,
-                        help="one by default, for sums taken in one order everywhere")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--score", action="store_true", help="train nothing: say how good --out is")
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    torch.manual_seed(options.seed)
-    started = time.monotonic()
-    if options.score:
-        net = torch.jit.load(options.out)
-    else:
-        drawn = draw_many(options.seed * 100_000, options.pictures)
-        print(f"{options.pictures} pictures drawn in {time.monotonic() - started:.0f} s", flush=True)
-        net = train(Detector(), drawn, options)
-        training.save(net, options.out, CONTRACT)
-        print(f"{options.out} saved, {sum(p.numel() for p in net.parameters())} weights, "
-              f"{time.monotonic() - started:.0f} s in all")
-    report(net, 200)
+    options = drawn_training.options_of(__doc__.splitlines()[0], "models/shapes.pt",
+                                        steps=2600, rate=3e-3, batch=8).parse_args()
+    drawn_training.train_and_save(Detector, options, draw_many,
+                                  lambda drawn: loss_with(drawn, options), CONTRACT, report,
+                                  largest_gradient=10)
 
 
 if __name__ == "__main__":

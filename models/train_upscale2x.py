@@ -157,9 +157,7 @@ class Examples:
         rng, ways = np.random.default_rng(seed), list(HALVINGS.values())
         pans = [Pan.compressed(picture, ways[rng.integers(len(ways))], crf)
                 for picture, crf in zip(pictures, itertools.cycle(QUALITIES))]
-        training.STATES.mkdir(parents=True, exist_ok=True)
-        torch.save([pan.small for pan in pans], kept.with_suffix(".new"))
-        kept.with_suffix(".new").replace(kept)
+        training.keep_state([pan.small for pan in pans], kept)
         return pans
 
     def compressed(self, count, rng):

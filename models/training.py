@@ -85,6 +85,20 @@ def crops(pictures, count, side, rng):
     return batch.div_(255)
 
 
+def running_mean(net):
+    """Of its weights."""
+    return torch.optim.swa_utils.AveragedModel(
+        net, avg_fn=lambda kept, new, count: torch.lerp(kept, new, 0.005))
+
+
+def keep_state(state, path):
+    """The old one stays until the new one is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    torch.save(state, beside)
+    beside.replace(path)
+
+
 def state_of(options):
     return STATES / f"{pathlib.Path(options.out).name}.state"
 
@@ -94,8 +108,7 @@ class Training:
 
     def __init__(self, net, options):
         self.net, self.step = net, 0
-        self.mean = torch.optim.swa_utils.AveragedModel(
-            net, avg_fn=lambda kept, new, count: torch.lerp(kept, new, 0.005))
+        self.mean = running_mean(net)
         self.optimizer = torch.optim.Adam(net.parameters())
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(
             self.optimizer, options.rate, options.steps, pct_start=0.1)
@@ -117,11 +130,8 @@ class Training:
         print(f"goes on after step {self.step}", flush=True)
 
     def save(self):
-        STATES.mkdir(parents=True, exist_ok=True)
         state = {name: part.state_dict() for name, part in self.parts().items()}
-        beside = self.path.with_suffix(".new")
-        torch.save({**state, "step": self.step, "told": self.told}, beside)
-        beside.replace(self.path)
+        keep_state({**state, "step": self.step, "told": self.told}, self.path)
 
 
 def train(net, options, examples, constrain, loss_of=F.l1_loss):
