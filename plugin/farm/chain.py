@@ -71,6 +71,7 @@ OUR_REFUSED = {
     "stats": "each slice would write it anew",
     "watch": "the model must not change while slices run",
     "on_crash": "a frame must not pass without the model",
+    "deadline": "no frame is late that waits for its slice, and none may be left out",
     "start_number": "each slice has its own",
     "anchor": "each slice gets it",
 }

@@ -51,6 +51,7 @@ def test_values_are_read_as_ffmpeg_does(path):
     ("movie=x.mp4[a];[in][a]overlay", "another source"), ("[in]hflip[out]", "label"),
     ("hflip;vflip", "label"), ("hflip,", "cannot be read"), ("", "cannot be read"),
     ("sws_flags=bilinear;hflip", "-sws_flags"), ("dnn_torch_detect=m.pt:every=2", "every="),
+    ("dnn_torch=m.pt:deadline=40ms:late=drop", "deadline="),
 ])
 def test_a_chain_is_refused(text, reason):
     with pytest.raises(Refused, match="^--vf: ") as refusal:

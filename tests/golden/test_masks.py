@@ -74,6 +74,34 @@ def test_hidden_classes_are_black(discs):
     assert (shaped(result.stdout, 3) == expected).all()
 
 
+def cell_averages(pixels):
+    """Of the box of class 0: 32 x 32 pixels are four cells."""
+    halves = pixels.reshape(len(pixels), 2, 16, 2, 16, 3)
+    return halves.mean(axis=(2, 4))
+
+
+def test_hidden_classes_are_blurred(discs):
+    """What is left are interpolated averages; all around stays bit for bit."""
+    result, source = run(detect(discs, hide="0", tune=0, hide_with="blur"), "rgb24")
+    assert result.returncode == 0, result
+    before, found = shaped(source, 3), shaped(result.stdout, 3)
+    box = (slice(None), slice(8, 40), slice(10, 42))
+    averages = cell_averages(before[box])
+    assert numpy.abs(found[box][:, [0, 0, -1, -1], [0, -1, 0, -1]] - averages.reshape(-1, 4, 3)).max() <= 1
+    assert (numpy.abs(numpy.diff(found[box], axis=1)).max() <= 255 / 16 + 1)
+    found[box] = before[box] = 0
+    assert (found == before).all()
+
+
+def test_a_frame_in_doubt_is_blurred(discs):
+    result, source = run(detect(discs, hide="0", tune=0, hide_with="blur", deadline="1us"), "rgb24", count=5)
+    found = shaped(result.stdout, 3)
+    assert result.returncode == 0 and len(found) == 5, result
+    for axis in (1, 2):
+        assert numpy.abs(numpy.diff(found, axis=axis)).max() <= 255 / 16 + 1
+    assert numpy.abs(numpy.diff(shaped(source, 3), axis=2)).max() > 30
+
+
 @pytest.mark.parametrize("doubt", [
     {"enable": "0"}, {"model": "nan"}, {"deadline": "1us"}, {"deadline": "1us", "masks": "overlay"},
 ])
@@ -120,6 +148,10 @@ def test_dropped_frames_are_counted(discs, tmp_path):
 @pytest.mark.parametrize("options,words", [
     ({"hide": "cat"}, "knows no 'cat'"),
     ({"hide": "0", "every": 2}, "leave every at 1"),
+    ({"hide": "0", "every": "auto", "deadline": 1}, "leave every at 1"),
+    ({"hide_with": "blur"}, "say what is hidden"),
+    ({"every": "auto"}, "give deadline="),
+    ({"goal": "latency", "batch_size": 2}, "leave batch_size at 1"),
     ({"hide": "0", "deadline": 1, "late": "last"}, "late=drop"),
     ({"hide": "0", "deadline": 1, "late": "pass"}, "late=drop"),
     ({"late": "last"}, "give deadline="),

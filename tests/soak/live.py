@@ -67,6 +67,8 @@ def plan_of(seed, seconds):
                "async": dice.choice([0, 1, 1]), "tune": 0, "isolate": 0}
     script = {"gain": -1, "offset": 1, "latency_us": dice.choice([5, 10, 20, 50, 100]) * 1000,
               "latency_random_us": dice.choice([0, 10, 100]) * 1000, "seed": dice.randrange(1000)}
+    if options["late"] == "last":
+        options["every"] = dice.choice([1, "auto"])
     is_killed = options["late"] == "hide" and plans.can_isolate() and dice.random() < 0.5
     if is_killed:
         options.update(isolate=1, on_crash="restart=9")

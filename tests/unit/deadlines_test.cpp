@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/filters/chosen_every.h"
 #include "host/filters/deadlines.h"
+#include "host/filters/latency_goal.h"
 
 #include <cmath>
 #include <deque>
@@ -76,6 +78,10 @@ TEST(Deadlines, WithLastALateRunServesLaterFrames)
     Deadlines deadlines = with_limit(40ms, Late::last);
     deadlines.ran(0.5);
     EXPECT_EQ(deadlines.begin_by(start), deadlines.due(start));
+    EXPECT_LT(deadlines.yields_after(start), start) << "a newer frame's run is worth more";
+    for (int skipped = 0; skipped < 5; skipped++)
+        deadlines.was_not_begun();
+    EXPECT_EQ(deadlines.yields_after(start), deadlines.due(start) - 500ms) << "that one is begun";
 }
 
 TEST(Deadlines, HoldsTheFramesThatComeWithinTheDeadline)
@@ -162,6 +168,146 @@ TEST(Deadlines, TheSameTimesGiveTheSameFrames)
     EXPECT_EQ(one.on_time, other.on_time);
     EXPECT_EQ(one.not_begun, other.not_begun);
     EXPECT_GT(one.late, 0U);
+}
+
+// ---- every=auto ----
+
+// Returns N after that many runs, each as long as `run` says for N and the run's number, and how
+// often it changed.
+struct Chosen {
+    int every = 1;
+    size_t changes = 0;
+};
+
+template <class Run> Chosen choose(int runs, const Run &run, size_t workers = 1)
+{
+    ChosenEvery chosen;
+    Chosen result;
+    for (int number = 0; number < runs; number++) {
+        for (int frame = 0; frame < chosen.every(); frame++)
+            chosen.came(0.040);
+        result.changes += chosen.ran(run(chosen.every(), number), workers);
+    }
+    result.every = chosen.every();
+    return result;
+}
+
+auto always(double seconds)
+{
+    return [seconds](int, int) { return seconds; };
+}
+
+TEST(ChosenEvery, IsTheSmallestThatWorkersKeepUpWith)
+{
+    EXPECT_EQ(choose(100, always(0.005)).every, 1);
+    EXPECT_EQ(choose(100, always(0.037)).every, 1);
+    EXPECT_EQ(choose(100, always(0.042)).every, 2);
+    EXPECT_EQ(choose(100, always(0.200)).every, 6);
+    EXPECT_EQ(choose(100, always(0.200), 2).every, 3);
+    EXPECT_EQ(choose(100, always(0.200)).changes, 1U);
+    EXPECT_EQ(choose(100, always(1e6)).every, 1000) << "nothing is so slow, but clocks jump";
+    EXPECT_EQ(choose(2, always(0.200)).every, 1) << "the first runs say little";
+}
+
+TEST(ChosenEvery, StaysWhileRunsVary)
+{
+    std::minstd_rand random(7);
+    const auto varies = [&](int, int) {
+        return 0.070 + 0.0001 * static_cast<double>(random() % 100);
+    };
+    EXPECT_EQ(choose(5000, varies).changes, 1U) << "70 to 80 ms: three intervals, or two at times";
+    const auto stalls = [](int, int number) { return number % 20 == 0 ? 0.5 : 0.020; };
+    EXPECT_EQ(choose(5000, stalls).every, 1);
+    EXPECT_EQ(choose(5000, stalls).changes, 0U);
+}
+
+TEST(ChosenEvery, FollowsTheLoadOfTheMachine)
+{
+    const auto load = [](int, int number) { return number < 100 || number >= 200 ? 0.030 : 0.090; };
+    EXPECT_EQ(choose(100, load).every, 1);
+    EXPECT_EQ(choose(106, load).every, 3);
+    EXPECT_EQ(choose(200, load).every, 3);
+    EXPECT_EQ(choose(260, load).every, 1);
+    EXPECT_EQ(choose(5000, load).changes, 2U);
+}
+
+// Runs of each frame compete, and those of every second one do not.
+TEST(ChosenEvery, TriesLessOftenWhatFailed)
+{
+    const auto competes = [](int every, int) { return every == 1 ? 0.060 : 0.030; };
+    const Chosen chosen = choose(10000, competes);
+    EXPECT_GE(chosen.changes, 3U);
+    EXPECT_LE(chosen.changes, 1U + 2U * 14U) << "10000 runs: 14 tries, after 16, 32 to 1024";
+}
+
+TEST(ChosenEvery, TimestampsThatJumpChangeNothing)
+{
+    ChosenEvery chosen;
+    size_t changes = 0;
+    for (int number = 0; number < 500; number++) {
+        chosen.came(number % 10 == 0 ? 3000 : 0.040);
+        changes += chosen.ran(0.030, 1);
+    }
+    EXPECT_EQ(changes, 0U);
+}
+
+TEST(ChosenEvery, KnowsNothingWithoutTimes)
+{
+    ChosenEvery chosen;
+    for (int number = 0; number < 50; number++)
+        EXPECT_FALSE(chosen.ran(10, 1));
+}
+
+// ---- goal=latency ----
+
+const std::vector<RunTime> four_cores = {{4, 0.020}, {2, 0.030}, {1, 0.050}};
+
+TEST(LatencyGoal, TheFastestThreadsMakeFramesOneByOne)
+{
+    const LatencyChoice choice = choose_for_latency({}, four_cores, 0.040);
+    EXPECT_EQ(choice.cores.workers, 1U);
+    EXPECT_EQ(choice.cores.threads, 4U);
+    EXPECT_EQ(choice.cores.in_flight, 1U);
+    EXPECT_TRUE(choice.one_at_a_time);
+    EXPECT_EQ(choice.note, "a frame takes 20.0 ms with 4 threads, 30.0 ms with 2 threads, 50.0 ms "
+                           "with 1 thread; frames are made one by one");
+    EXPECT_EQ(choose_for_latency({}, {{2, 0.003}, {1, 0.002}}, 0.040).cores.threads, 1U)
+        << "threads of a cheap run wait for each other";
+}
+
+TEST(LatencyGoal, FramesThatBarelyFitInMayWaitForEachOther)
+{
+    const LatencyChoice choice = choose_for_latency({}, four_cores, 0.022);
+    EXPECT_EQ(choice.cores.workers, 1U);
+    EXPECT_EQ(choice.cores.in_flight, 0U);
+    EXPECT_FALSE(choice.one_at_a_time);
+    EXPECT_FALSE(choose_for_latency({}, four_cores, 0).one_at_a_time) << "no rate is known";
+}
+
+TEST(LatencyGoal, AModelThatIsTooSlowGetsWorkers)
+{
+    const LatencyChoice choice = choose_for_latency({}, four_cores, 0.010);
+    EXPECT_EQ(choice.cores.workers, 0U);
+    EXPECT_EQ(choice.cores.threads, 0U);
+    EXPECT_FALSE(choice.one_at_a_time);
+}
+
+TEST(LatencyGoal, WhatTheUserGivesStays)
+{
+    const LatencyChoice choice =
+        choose_for_latency({.workers = 2, .threads = 1, .in_flight = 3}, four_cores, 0.040);
+    EXPECT_EQ(choice.cores.workers, 2U);
+    EXPECT_EQ(choice.cores.threads, 1U);
+    EXPECT_EQ(choice.cores.in_flight, 3U);
+    EXPECT_FALSE(choice.one_at_a_time);
+}
+
+TEST(LatencyGoal, WhatCannotBeMeasuredGetsOneWorker)
+{
+    const LatencyChoice choice = choose_for_latency({}, {}, 0.040);
+    EXPECT_EQ(choice.cores.workers, 1U);
+    EXPECT_EQ(choice.cores.threads, 0U);
+    EXPECT_EQ(choice.note, "");
 }
 
 } // namespace

@@ -151,6 +151,14 @@ TEST(FilterDeadline, ALateFrameGetsTheLastResult)
     EXPECT_GT(reused, 10);
 }
 
+TEST(FilterDeadline, AHiddenFrameIsBlurredIfThatIsWanted)
+{
+    // A frame of one colour is its own average.
+    const Passed made = run(slow, "deadline=0.02:late=hide:hide_with=blur", 8);
+    EXPECT_EQ(made.samples, numbers(8, [](int number) { return number; }));
+    EXPECT_TRUE(has(made, "\"hide\":8,")) << made.stats;
+}
+
 // The model sees none of these frames.
 TEST(FilterDeadline, HidesAllThatTheModelHasNotSeen)
 {
@@ -199,10 +207,38 @@ TEST(FilterDeadline, TheModelGetsEachNthFrame)
     }
 }
 
+// A run takes 100 ms, and a frame comes each 40 ms.
+TEST(FilterDeadline, AutoChoosesEveryHowManyFramesTheModelGets)
+{
+    const Passed made = run("latency_us 100000\n", "deadline=0.2:every=auto", 40, 40ms);
+    ASSERT_EQ(made.samples.size(), 40U);
+    EXPECT_TRUE(has(made, "\"every\":{\"now\":3,")) << made.stats;
+    int own = 0;
+    for (int number = 16; number < 40; number++)
+        own += made.samples[static_cast<size_t>(number)] == inverted(number);
+    EXPECT_NEAR(own, 8, 2) << made.stats;
+    const Passed fast = run("latency_us 1000\n", "deadline=0.1:every=auto", 20, 10ms);
+    EXPECT_EQ(fast.samples, numbers(20, inverted));
+    EXPECT_TRUE(has(fast, "\"every\":{\"now\":1,\"max\":1,\"changes\":0}")) << fast.stats;
+}
+
+// A run takes 150 ms, and a frame comes each 40 ms.  If the oldest frame were begun, each would be
+// late.
+TEST(FilterDeadline, AFrameThatWouldBeLateYieldsToANewerOne)
+{
+    const Passed made = run("latency_us 150000\n", "deadline=0.4:late=last", 50, 40ms);
+    ASSERT_EQ(made.samples.size(), 50U);
+    int own = 0;
+    for (int number = 20; number < 50; number++)
+        own += made.samples[static_cast<size_t>(number)] == inverted(number);
+    EXPECT_GE(own, 5) << "the worker ends one of four";
+}
+
 TEST(FilterDeadline, ContradictionsAreRefused)
 {
     for (const char *options :
-         {"late=drop", "deadline=1:batch_size=2", "late=hide:strength=0.5", "late=hide:every=2"})
+         {"late=drop", "deadline=1:batch_size=2", "late=hide:strength=0.5", "late=hide:every=2",
+          "late=hide:every=auto:deadline=1", "every=auto", "hide_with=blur"})
         EXPECT_EQ(Graph(inverts, std::string("threads=1:") + options).status(), AVERROR(EINVAL))
             << options;
 }

@@ -3,6 +3,7 @@
 #include "host/error.h"
 #include "host/findings/metadata.h"
 #include "host/findings/side_data.h"
+#include "host/tasks/every_nth.h"
 #include "host/tasks/findings_step.h"
 
 #include <cstring>
@@ -24,7 +25,10 @@ Findings one_thing(float left)
 
 // Sends frames through a step, as the frame loop does.
 struct Stream {
-    explicit Stream(FindingsSettings settings) : step(std::move(settings)) {}
+    explicit Stream(FindingsSettings settings, int every = 1)
+        : step(std::move(settings)), every_nth(every)
+    {
+    }
 
     FrameItem item(Size size = {320, 240})
     {
@@ -54,7 +58,7 @@ struct Stream {
     std::optional<std::vector<int>> pass(const Findings &found, Size size = {320, 240})
     {
         FrameItem frame = item(size);
-        frame.bypass = frame.skipped = step.skips(frame);
+        frame.bypass = frame.skipped = every_nth.skips(frame);
         seen.push_back(!frame.skipped);
         if (!frame.skipped)
             frame.found = std::make_shared<Findings>(found);
@@ -62,6 +66,7 @@ struct Stream {
     }
 
     FindingsStep step;
+    EveryNth every_nth;
     int64_t number = 0;
     std::vector<bool> seen; // by the model
     FramePointer last;
@@ -76,7 +81,7 @@ Lefts at(std::vector<int> lefts)
 
 TEST(FindingsStep, CarriesBoxesOverSkippedFrames)
 {
-    Stream stream({.every = 3});
+    Stream stream({}, 3);
     EXPECT_EQ(stream.pass(one_thing(10)), at({10}));
     EXPECT_EQ(stream.pass(one_thing(99)), at({10}));
     EXPECT_EQ(stream.pass(one_thing(99)), at({10}));
@@ -86,7 +91,7 @@ TEST(FindingsStep, CarriesBoxesOverSkippedFrames)
 
 TEST(FindingsStep, TheModelSeesTheFirstFrameOfAnotherSize)
 {
-    Stream stream({.every = 3});
+    Stream stream({}, 3);
     stream.pass(one_thing(10));
     stream.pass({}, {64, 48});
     stream.pass({}, {64, 48});
@@ -95,7 +100,7 @@ TEST(FindingsStep, TheModelSeesTheFirstFrameOfAnotherSize)
 
 TEST(FindingsStep, FramesThatTheTimelineExcludesPassUntouched)
 {
-    Stream stream({.every = 2});
+    Stream stream({}, 2);
     stream.pass(one_thing(10));
     FrameItem excluded = stream.item();
     excluded.bypass = true;
@@ -106,11 +111,11 @@ TEST(FindingsStep, FramesThatTheTimelineExcludesPassUntouched)
 
 TEST(FindingsStep, AFrameThatEndedTheModelTwiceHasAnEmptyHeader)
 {
-    Stream stream({.every = 2});
+    Stream stream({}, 2);
     stream.pass(one_thing(10));
     stream.pass({});
     FrameItem crashed = stream.item();
-    stream.step.skips(crashed);
+    stream.every_nth.skips(crashed);
     EXPECT_EQ(stream.finish(crashed), at({}));
     EXPECT_EQ(stream.pass({}), at({}));
     EXPECT_FALSE(stream.seen.back());
@@ -118,7 +123,7 @@ TEST(FindingsStep, AFrameThatEndedTheModelTwiceHasAnEmptyHeader)
 
 TEST(FindingsStep, TracksGoOnMoving)
 {
-    Stream stream({.every = 2, .track = Tracking::label, .metadata = true});
+    Stream stream({.track = Tracking::label, .metadata = true}, 2);
     for (int i = 0; i < 20; i += 2) {
         stream.pass(one_thing(static_cast<float>(10 + 4 * i)));
         const Lefts carried = stream.pass({});
@@ -205,13 +210,13 @@ TEST(FindingsStep, BoxesOfAnEarlierFilterStayOrGo)
 
 TEST(FindingsStep, RefinedBoxesKeepTheirClassesWhileTheModelSkips)
 {
-    Stream stream({.every = 2, .earlier = EarlierBoxes::refined});
+    Stream stream({.earlier = EarlierBoxes::refined}, 2);
     for (int i = 0; i < 2; i++) {
         FrameItem item = stream.item();
         const Findings found = one_thing(static_cast<float>(10 + i));
         const AVDetectionBBox boxes[] = {box_of(found.things[0], "cat", {320, 240})};
         write_boxes(*item.frame, "detector", boxes);
-        item.bypass = item.skipped = stream.step.skips(item);
+        item.bypass = item.skipped = stream.every_nth.skips(item);
         if (!item.skipped) {
             item.found = std::make_shared<Findings>(found);
             item.found->things[0].classes = {{"tabby", 0.5F}};
@@ -223,14 +228,14 @@ TEST(FindingsStep, RefinedBoxesKeepTheirClassesWhileTheModelSkips)
 
 TEST(FindingsStep, ClassesOfTwoFiltersAreCarriedByEachItself)
 {
-    Stream stream({.every = 2, .earlier = EarlierBoxes::refined});
+    Stream stream({.earlier = EarlierBoxes::refined}, 2);
     for (int i = 0; i < 2; i++) {
         FrameItem item = stream.item();
         Finding cat = one_thing(10).things[0];
         cat.classes = {{i == 0 ? "tabby" : "siamese", 0.5F}}; // the first filter's
         const AVDetectionBBox boxes[] = {box_of(cat, "cat", {320, 240})};
         write_boxes(*item.frame, "detector", boxes);
-        item.bypass = item.skipped = stream.step.skips(item);
+        item.bypass = item.skipped = stream.every_nth.skips(item);
         if (!item.skipped) {
             item.found = std::make_shared<Findings>();
             item.found->things = findings_of(boxes);

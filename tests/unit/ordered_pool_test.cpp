@@ -5,6 +5,7 @@
 #include "host/workers/ordered_pool.h"
 
 #include <atomic>
+#include <future>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
@@ -286,6 +287,34 @@ TEST(OrderedPool, WorkersTakeNoSignals)
     submit(pool, 1);
     pool.take();
     EXPECT_EQ(sigismember(&mask, SIGINT), 1);
+}
+
+// The first job holds the worker while the others come.
+TEST(OrderedPool, AJobThatWouldBeLateYieldsToANewerOne)
+{
+    std::vector<int> begun;
+    std::promise<void> all_came;
+    std::shared_future<void> came = all_came.get_future().share();
+    Pool pool({1, 8, 60s}, workers_that([&, came](Number &job) {
+                  came.wait();
+                  begun.push_back(job.value);
+              }));
+    const auto now = std::chrono::steady_clock::now();
+    const auto submit_late = [&](int value, std::chrono::steady_clock::time_point yields_after) {
+        auto job = std::make_unique<Number>(value);
+        job->yields_after = yields_after;
+        pool.submit(std::move(job));
+    };
+    submit(pool, 0);
+    submit_late(1, now);
+    submit_late(2, now + 1h);
+    submit_late(3, now);
+    submit_late(4, now);
+    submit(pool, 5); // has no such time, and is no reason
+    all_came.set_value();
+    for (int i = 0; i < 6; i++)
+        EXPECT_EQ(pool.take()->not_begun, i == 1 || i == 3);
+    EXPECT_EQ(begun, (std::vector<int>{0, 2, 4, 5}));
 }
 
 TEST(OrderedPool, RunsWithTheThreadsThatStarted)

@@ -17,6 +17,7 @@ extern "C" {
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
@@ -581,9 +582,9 @@ TEST(Stencils, BlackenARectangleAndWhatSharesItsSamples)
         FramePointer before = FramePool(format, odd).take();
         fill_randomly(frame.get(), 5);
         av_frame_copy(before.get(), frame.get());
-        blacken(left, top, right, bottom, frame.get());
+        hide(left, top, right, bottom, Hiding::black, frame.get());
         fill_randomly(whole.get(), 6);
-        blacken(-7, -7, 1000, 1000, whole.get());
+        hide(-7, -7, 1000, 1000, Hiding::black, whole.get());
         for (int c = 0; c < components(frame.get()); c++) {
             const Component now(frame.get(), c), then(before.get(), c), all(whole.get(), c);
             const int across = now.width < odd.width ? now.format.log2_chroma_w : 0;
@@ -599,6 +600,67 @@ TEST(Stencils, BlackenARectangleAndWhatSharesItsSamples)
                 }
         }
     }
+}
+
+// Noise has the same averages everywhere.
+TEST(Stencils, BlurARectangleAlone)
+{
+    constexpr int left = 6, top = 8, right = 90, bottom = 72;
+    for (AVPixelFormat format : all_formats()) {
+        SCOPED_TRACE(av_get_pix_fmt_name(format));
+        FramePointer frame = FramePool(format, {97, 75}).take();
+        FramePointer before = FramePool(format, {97, 75}).take();
+        fill_randomly(frame.get(), 5);
+        av_frame_copy(before.get(), frame.get());
+        hide(left, top, right, bottom, Hiding::blur, frame.get());
+        for (int c = 0; c < components(frame.get()); c++) {
+            const Component now(frame.get(), c), then(before.get(), c);
+            const int across = now.width < 97 ? now.format.log2_chroma_w : 0;
+            const int down = now.height < 75 ? now.format.log2_chroma_h : 0;
+            const double first = now.get(left >> across, top >> down);
+            const double near = 0.3 * now.white();
+            for (int y = 0; y < now.height; y++)
+                for (int x = 0; x < now.width; x++) {
+                    const bool is_inside = x >= left >> across && x <= (right - 1) >> across &&
+                                           y >= top >> down && y <= (bottom - 1) >> down;
+                    ASSERT_NEAR(now.get(x, y), is_inside ? first : then.get(x, y),
+                                is_inside ? near : 0)
+                        << c << " at " << x << ", " << y;
+                }
+        }
+    }
+}
+
+FramePointer blurred(Size size, const std::function<int(int, int)> &sample_at)
+{
+    FramePointer frame = FramePool(AV_PIX_FMT_GRAY8, size).take();
+    for (int y = 0; y < size.height; y++)
+        for (int x = 0; x < size.width; x++)
+            frame->data[0][y * frame->linesize[0] + x] = static_cast<uint8_t>(sample_at(x, y));
+    hide(0, 0, size.width, size.height, Hiding::blur, frame.get());
+    return frame;
+}
+
+// Cells are of 20 x 20 pixels, and a picture that is smaller than 32 is one.
+TEST(Stencils, WhatIsBlurredDependsOnAveragesAlone)
+{
+    const auto differ = [](Size size, int side) {
+        const auto noise = [](int x, int y) { return (x * 73 + y * 151 + x * y * 29) % 251; };
+        const FramePointer one = blurred(size, noise);
+        const FramePointer other = blurred(size, [&](int x, int y) { // each cell is turned over
+            return noise(x / side * side + side - 1 - x % side,
+                         y / side * side + side - 1 - y % side);
+        });
+        int most = 0;
+        for (int y = 0; y < size.height; y++)
+            for (int x = 0; x < size.width; x++)
+                most = std::max(most, std::abs(one->data[0][y * one->linesize[0] + x] -
+                                               other->data[0][y * other->linesize[0] + x]));
+        return most;
+    };
+    EXPECT_EQ(differ({80, 60}, 20), 0);
+    EXPECT_EQ(differ({31, 31}, 31), 0);
+    EXPECT_GT(differ({80, 60}, 40), 0) << "the test sees larger cells";
 }
 
 TEST(Stencils, CutOutWhatTheyMean)

@@ -36,11 +36,11 @@ void Deadlines::ran(double seconds)
 }
 
 // After a slow run none would be begun, and no run would show that the next ones are fast again.  A
-// model that is a little too slow leaves out single frames.
+// model that is a little too slow leaves out single frames.  With late=last some are always begun.
 void Deadlines::was_not_begun()
 {
     constexpr double decay = 0.9;
-    if (++not_begun_ > 1)
+    if (settings_.late != Late::last && ++not_begun_ > 1)
         run_ *= decay;
 }
 
@@ -53,7 +53,12 @@ Deadlines::Time Deadlines::due(Time arrival) const
 // A result that is late for its own frame still serves later ones with late=last.
 Deadlines::Time Deadlines::begin_by(Time arrival) const
 {
-    return settings_.late == Late::last ? due(arrival) : due(arrival) - duration_of(run_);
+    return settings_.late == Late::last ? due(arrival) : yields_after(arrival);
+}
+
+Deadlines::Time Deadlines::yields_after(Time arrival) const
+{
+    return due(arrival) - duration_of(run_);
 }
 
 Deadlines::Time Deadlines::wait_until(Time oldest, bool nothing_else) const

@@ -44,12 +44,17 @@ public:
     // A frame was late before a worker began it.
     void was_not_begun();
 
+    // Returns the seconds between frames; 0 if not known.
+    double interval() const { return interval_; }
+
     // ---- what is to be done ----
     // When the frame has to leave.  A little before its deadline, because that takes time.
     Time due(Time arrival) const;
 
     // After which time a run is not worth to be begun: its result would be too late to be used.
     Time begin_by(Time arrival) const;
+    // After which time a run of a newer frame is worth more, because both would be late.
+    Time yields_after(Time arrival) const;
 
     // How long the filter waits for the result of its oldest frame: until that is due, or until the
     // next frame is expected if that is earlier.  `nothing_else`: no frame can come in.

@@ -72,7 +72,7 @@ OptionTable picture_options(size_t offset)
                    field(offsetof(DetectorSettings, border)), 114, 0, 255),
         text_option("size", "size of the model's picture: WxH, N, or frame",
                     field(offsetof(DetectorSettings, size)), nullptr),
-        text_option("hide", "classes that are blackened, a|b; so are frames that the model missed",
+        text_option("hide", "classes that are hidden, a|b; so are frames that the model missed",
                     field(offsetof(DetectorSettings, hide)), nullptr),
     };
 }
@@ -224,7 +224,7 @@ TaskMaker task_maker(const DetectShared &shared)
 void hide_what_is_missed(DetectData &data)
 {
     data.findings.common.settings.run.hides = 1;
-    if (data.findings.results.every > 1)
+    if (data.findings.common.settings.run.every != 1)
         throw Error(AVERROR(EINVAL), "hide= hides what the model sees, and it would not see each "
                                      "frame; leave every at 1");
 }

@@ -55,7 +55,8 @@ OptionTable interpolator_model_options()
 const OptionTable interpolate_options = compose(
     {interpolator_model_options(), rate_options(),
      without(run_options(offsetof(InterpolateData, common.settings.run)),
-             {"strength", "deadline", "late", "auto", "pass", "last", "drop", "hide", "every"}),
+             {"strength", "goal", "throughput", "latency", "deadline", "late", "auto", "pass",
+              "last", "drop", "hide", "hide_with", "black", "blur", "every"}),
      backend_options(offsetof(InterpolateData, common.backend))},
     {"model", "fps", "factor", "duplicates", "anchor", "device", "async", "nireq", "batch_size",
      "workers", "threads", "precision", "optimize", "tune", "input", "output"});
@@ -80,6 +81,8 @@ int init_interpolate(AVFilterContext *ctx) noexcept
         data.common.settings.run.strength = 1;
         data.common.settings.run.late = static_cast<int>(Late::automatic);
         data.common.settings.run.every = 1;
+        data.common.settings.run.hide_with = 0;
+        data.common.settings.run.goal = 0;
         WantedRate wanted = wanted_rate(text_or_empty(data.fps), text_or_empty(data.factor));
         wanted.anchor = anchor_in(text_or_empty(data.anchor));
         wanted.bridges_duplicates = data.duplicates != 0;

@@ -17,8 +17,6 @@ OptionTable frame_options(size_t offset)
 {
     auto field = [offset](size_t of_field) { return offset + of_field; };
     return {
-        int_option("every", "the model sees every Nth frame; the others carry its boxes",
-                   field(offsetof(ResultsSettings, every)), 1, 1, 1000000),
         with_unit(int_option("track", "number things, so that each keeps its number over frames",
                              field(offsetof(ResultsSettings, track)),
                              static_cast<int>(Tracking::off), static_cast<int>(Tracking::off),
@@ -87,7 +85,7 @@ OptionTable findings_model_options()
 {
     const OptionTable groups[] = {
         without_picture_options(model_options(offsetof(FindingsData, common.settings.model))),
-        without(run_options(offsetof(FindingsData, common.settings.run)), {"strength", "every"}),
+        without(run_options(offsetof(FindingsData, common.settings.run)), {"strength"}),
         backend_options(offsetof(FindingsData, common.backend)),
     };
     OptionTable all;
@@ -105,7 +103,6 @@ int prepare_findings(AVFilterContext *ctx)
 {
     CommonData &data = common_data(ctx);
     data.settings.run.strength = 1; // findings cannot be mixed with the frame
-    data.settings.run.every = 1;    // FindingsStep skips frames
     return apply_backend_configs(&data, data.backend);
 }
 
@@ -141,8 +138,7 @@ std::shared_ptr<FindingsStep> open_step(AVFilterContext *ctx)
     const FindingsData &data = findings_data(ctx);
     const std::string model = name_in(request_of(data.common.settings.model).path);
     const char *const filter = ctx->filter->name;
-    auto step =
-        std::make_shared<FindingsStep>(request_of(data.results, concat(filter, ": ", model)));
+    auto step = std::make_shared<FindingsStep>(request_of(data, concat(filter, ": ", model)));
     step->open();
     return step;
 }
@@ -155,12 +151,13 @@ OptionTable results_options(size_t offset)
     return all;
 }
 
-FindingsSettings request_of(const ResultsSettings &settings, std::string source)
+FindingsSettings request_of(const FindingsData &data, std::string source)
 {
-    return {.every = settings.every,
-            .track = static_cast<Tracking>(settings.track),
+    const ResultsSettings &settings = data.results;
+    return {.track = static_cast<Tracking>(settings.track),
             .earlier = static_cast<EarlierBoxes>(settings.boxes),
             .masks = static_cast<ShownMasks>(settings.masks),
+            .hiding = static_cast<Hiding>(data.common.settings.run.hide_with),
             .metadata = settings.metadata != 0,
             .destination = text_or_empty(settings.destination),
             .format = static_cast<RecordFormat>(settings.format),

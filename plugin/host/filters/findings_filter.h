@@ -18,7 +18,6 @@ namespace dnn_torch
 
 // A group like those in options.h.
 struct ResultsSettings {
-    int every;
     int track; // a Tracking
     int boxes; // an EarlierBoxes
     int masks; // a ShownMasks
@@ -58,6 +57,6 @@ std::shared_ptr<FindingsStep> open_step(AVFilterContext *ctx);
 OptionTable results_options(size_t offset);
 
 // `source` names the origin of boxes in the side data: "dnn_torch_detect: FILE".
-FindingsSettings request_of(const ResultsSettings &settings, std::string source);
+FindingsSettings request_of(const FindingsData &data, std::string source);
 
 } // namespace dnn_torch

@@ -30,7 +30,8 @@ int never_misread(int code)
 FrameLoop::FrameLoop(AVFilterContext *ctx, const Settings &settings, Planner &planner, RunLog &log)
     : ctx_(ctx), settings_(settings), planner_(planner), log_(log), frame_(av_frame_alloc()),
       extra_(ctx), state_(!settings.async, programs_ignore_late_failures),
-      deadlines_(settings.deadline), every_(settings.every), continuity_(settings.continuity)
+      deadlines_(settings.deadline), every_(std::max(settings.every, 1)),
+      continuity_(settings.continuity)
 {
     if (!frame_)
         throw std::bad_alloc();

@@ -5,6 +5,7 @@
 // scheduler; LoopState decides what to do next.
 #pragma once
 
+#include "chosen_every.h"
 #include "continuity.h"
 #include "deadlines.h"
 #include "extra_inputs.h"
@@ -40,8 +41,10 @@ public:
         ContinuitySettings continuity = {};
         int64_t start_number = 0; // of the first frame, in a stream that this one is a part of
         DeadlineSettings deadline = {};
-        int every = 1;      // the model gets every n-th frame, and the others the last result
-        bool hides = false; // a frame leaves black unless the model has seen it
+        int every = 1;      // the model gets every n-th frame, and the others the last result;
+                            // 0: chosen
+        bool hides = false; // a frame is hidden unless the model has seen it
+        Hiding hiding = Hiding::black;
     };
 
     // `ctx`, `planner` and `log` must outlive it.
@@ -158,6 +161,7 @@ private:
     void take_in();
     bool request();
     void take_frame();
+    void note_arrival(const FrameItem &item, double seconds);
     void accept(FrameItem item);
     bool complete_waiting(bool asks);
     void add(FrameItem item);
@@ -185,6 +189,7 @@ private:
 
     // frame_loop_deadline.cpp: frames that leave without the model's result.
     void promise(FrameJob &job);
+    void note_run(const FrameJob &job);
     bool collect_by_deadline();
     Clock::time_point waits_until(const FrameItem &oldest) const;
     void learn_late_results();
@@ -209,6 +214,7 @@ private:
     std::deque<Result> results_;
     Deadlines deadlines_;
     EveryNth every_;
+    ChosenEvery chosen_every_;
     LateFrames late_frames_;
     std::deque<FrameItem> spares_; // with a deadline: references to the frames in the pool
     int64_t next_number_ = 0;

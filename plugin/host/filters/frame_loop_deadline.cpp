@@ -19,8 +19,21 @@ void FrameLoop::promise(FrameJob &job)
     spare.reuses = item.reuses;
     spares_.push_back(std::move(spare));
     job.behind = 0;
-    if (!item.bypass)
+    if (!item.bypass) {
         job.begin_by = deadlines_.begin_by(item.arrival);
+        job.yields_after = deadlines_.yields_after(item.arrival);
+    }
+}
+
+void FrameLoop::note_run(const FrameJob &job)
+{
+    const double seconds = job.stages.sum();
+    deadlines_.ran(seconds);
+    if (settings_.every != 0 || job.plan != work_->plan ||
+        !chosen_every_.ran(seconds, work_->budget.workers))
+        return;
+    every_.use(chosen_every_.every());
+    log_.report_every(chosen_every_.every(), seconds, deadlines_.interval());
 }
 
 // Frames leave in order, each when it is due at the latest.
@@ -63,7 +76,7 @@ void FrameLoop::learn_late_results()
         const FrameItem &item = job->items.front();
         if (item.bypass || job->not_begun || job->passed || job->plan != work_->plan)
             continue;
-        deadlines_.ran(job->stages.sum());
+        note_run(*job);
         log_.add_job(*job, 0);
         work_->task->learn(item);
         late_frames_.keep(item);
@@ -98,7 +111,7 @@ try {
     if (fate != Fate::ran && !item.reuses)
         log_.warn_of_lateness();
     const bool reuses = item.reuses || fate == Fate::reused;
-    item.skipped = reuses && late_frames_.has_earlier();
+    item.skipped = item.skipped || (reuses && late_frames_.has_earlier());
     item.bypass = true;
     item.results.clear();
     if (fate != Fate::dropped)

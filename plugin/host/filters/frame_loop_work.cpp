@@ -148,11 +148,18 @@ void FrameLoop::take_frame()
                       .number = next_number_,
                       .seed = settings_.start_number + next_number_};
     next_number_++;
-    deadlines_.came(item.arrival, seconds);
+    note_arrival(item, seconds);
     if (extra_.empty())
         return accept(std::move(item));
     waiting_ = std::move(item);
     complete_waiting(false);
+}
+
+void FrameLoop::note_arrival(const FrameItem &item, double seconds)
+{
+    deadlines_.came(item.arrival, seconds);
+    if (deadlines_.interval() > 0)
+        chosen_every_.came(deadlines_.interval());
 }
 
 // Returns whether the waiting frame got what it waited for, or failed.
@@ -214,7 +221,7 @@ void FrameLoop::add(FrameItem item)
     if (!item.bypass)
         item.bypass = item.skipped = item.reuses = every_.skips(item);
     if (!item.bypass)
-        item.bypass = item.skipped = work_->task->skips(item);
+        work_->task->begin(item);
     find_start(item);
     if (!work_->plan->bridges_duplicates)
         return gather(std::move(item));
@@ -258,7 +265,7 @@ void FrameLoop::find_start(FrameItem &item)
 void FrameLoop::add_as_new(FrameItem item)
 {
     item.arrival = Clock::now();
-    deadlines_.came(item.arrival, seconds_of(item.frame->pts, input_.time_base));
+    note_arrival(item, seconds_of(item.frame->pts, input_.time_base));
     add(std::move(item));
 }
 
@@ -375,11 +382,12 @@ void FrameLoop::take_over()
 // If the number of workers stays, they switch to another plan with the first job that has it.
 void FrameLoop::continue_with(Work work)
 {
-    if (deadlines_.any() && settings_.async)
+    if (deadlines_.any() && settings_.async && !work.budget.one_at_a_time)
         work.budget.in_flight =
             std::max(work.budget.in_flight, deadlines_.most_frames(rate_of(input_)));
     late_frames_.follow(*work.plan, work.task->reuse(),
-                        settings_.deadline.late == Late::last || settings_.every > 1);
+                        settings_.deadline.late == Late::last || settings_.every != 1);
+    chosen_every_.forget_runs();
     if (pool_ && work.budget.workers == work_->budget.workers) {
         pool_->set_capacity(work.budget.in_flight);
     } else {
@@ -456,8 +464,8 @@ void FrameLoop::queue(FrameItem &item, const Origin &origin)
         log_.add_late(fate);
     for (FramePointer &frame : item.results) {
         if (hides)
-            hide_frame(*frame);
-        if (deadlines_.any() || settings_.every > 1)
+            hide_frame(*frame, settings_.hiding);
+        if (deadlines_.any() || settings_.every != 1)
             mark_frame(*frame, fate, age);
         results_.push_back({.frame = std::move(frame),
                             .arrival = item.arrival,
@@ -502,7 +510,7 @@ try {
     else if (!item.bypass)
         late_frames_.keep(item);
     if (!item.bypass)
-        deadlines_.ran(job.stages.sum());
+        note_run(job);
     queue(item, {.job_seconds = job.stages.sum(),
                  .in_doubt = item.bypass || job.passed || job.saw_nan ||
                              (item.found && item.found->in_doubt)});

@@ -6,7 +6,6 @@
 #include "host/findings/shown_masks.h"
 #include "host/frames/component_samples.h"
 #include "host/frames/sample_aspect.h"
-#include "host/frames/stencil.h"
 #include "host/tasks/picture_session.h"
 
 extern "C" {
@@ -104,10 +103,10 @@ FramePointer LateFrames::reused(const AVFrame *frame)
                                   : at_time_of(frame, result_.get());
 }
 
-void hide_frame(AVFrame &frame)
+void hide_frame(AVFrame &frame, Hiding hiding)
 {
     make_frame_writable(frame);
-    blacken(0, 0, frame.width, frame.height, &frame);
+    hide(0, 0, frame.width, frame.height, hiding, &frame);
     av_frame_remove_side_data(&frame, AV_FRAME_DATA_MOTION_VECTORS);
 }
 

@@ -7,6 +7,7 @@
 #include "host/frames/frame_converter.h"
 #include "host/frames/frame_pool.h"
 #include "host/frames/frame_scaler.h"
+#include "host/frames/stencil.h"
 #include "host/tasks/task.h"
 #include "host/workers/statistics.h"
 
@@ -48,8 +49,8 @@ private:
     FramePointer result_;
 };
 
-// Makes the whole picture black, and removes what else shows it.  Throws Error.
-void hide_frame(AVFrame &frame);
+// Hides the whole picture, and removes what else shows it.  Throws Error.
+void hide_frame(AVFrame &frame, Hiding hiding);
 
 // Sets the metadata keys lavfi.dnn_torch.age and, unless the model ran in time, .late.  `age` below
 // 0: the frame has no result of the model.

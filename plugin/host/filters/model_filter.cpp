@@ -30,7 +30,8 @@ FrameLoop::Settings settings_of(const FilterSettings &settings, const DeadlineSe
             .start_number = settings.run.start_number,
             .deadline = deadline,
             .every = settings.run.every,
-            .hides = settings.run.hides != 0};
+            .hides = settings.run.hides != 0,
+            .hiding = static_cast<Hiding>(settings.run.hide_with)};
 }
 
 // The words of `list` are separated by ", ".

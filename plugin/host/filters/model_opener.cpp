@@ -10,6 +10,8 @@
 #include "host/probing/interpolator.h"
 #include "host/tasks/held_frames.h"
 #include "host/tasks/sample_gathering.h"
+#include "host/workers/time_limit.h"
+#include "latency_goal.h"
 
 extern "C" {
 #include <libavutil/error.h>
@@ -58,6 +60,31 @@ void check_deadline(const TaskPlan &plan)
                            plan.input.extra.empty() ? "later frames" : "another video",
                            " with each frame, and the filter has to wait for that; leave deadline "
                            "away, or take another model"));
+}
+
+double interval_of(const FrameShape &input)
+{
+    const AVRational rate = input.frame_rate;
+    return rate.num > 0 && rate.den > 0 ? av_q2d(av_inv_q(rate)) : 0;
+}
+
+// Returns nothing if runs cannot be measured.  A worker will report why a model fails.
+std::vector<RunTime> times_of_runs(const std::shared_ptr<TaskPlan> &plan,
+                                   std::span<const FrameItem> first, double seconds,
+                                   std::chrono::microseconds timeout)
+{
+    if (first.empty() || seconds <= 0)
+        return {};
+    const Machine machine = usable_machine();
+    const size_t threads = std::max<size_t>(machine.cores / machine.filters, 1);
+    const NowDoing doing("measuring how long a frame takes");
+    const auto frame = std::make_shared<const FrameItem>(new_reference(first.back()));
+    try {
+        return value_within({.most = timeout, .line = "measuring takes too long"},
+                            [=] { return time_runs(plan, *frame, threads, seconds); });
+    } catch (const AnyError &) {
+        return {};
+    }
 }
 
 std::string describe(const EngineChoice &choice, const Model &model)
@@ -124,7 +151,16 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;
+    bool one_at_a_time = false;
+    if (run.for_latency && on_cpu) {
+        const LatencyChoice choice = choose_for_latency(
+            cores, times_of_runs(made.plan, first, tuning_seconds, timeout), interval_of(input));
+        cores = choice.cores;
+        one_at_a_time = choice.one_at_a_time;
+        made.notes.push_back(choice.note);
+    }
     CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
+    budget.one_at_a_time = one_at_a_time;
     expect_memory_for(*made.plan, budget, usable_machine());
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
     if (run.cores.workers > 1 && made.cost.alone && !made.plan->in_order)
@@ -175,7 +211,9 @@ Work ModelSetup::replace(const ModelRequest &request, const FrameShape &input,
 // ---- on the filter's thread -------------------------------------------------------
 
 ModelOpener::ModelOpener(AVFilterContext *ctx, const FilterSettings &settings, TaskMaker task)
-    : ctx_(ctx), setup_{.run = request_of(settings.run), .task = std::move(task)}
+    : ctx_(ctx), setup_{.run = request_of(settings.run),
+                        .timeout = std::chrono::microseconds(settings.model.timeout),
+                        .task = std::move(task)}
 {
 }
 

@@ -49,6 +49,7 @@ struct OpenedModel {
 // Opens models and plans their runs, on any thread.  A copy may outlive the filter.
 struct ModelSetup {
     RunRequest run;
+    std::chrono::microseconds timeout; // of one run; 0: no limit
     TaskMaker task;
 
     // Throws Error.

@@ -64,6 +64,7 @@ RunRequest request_of(const RunSettings &settings)
             .tuning_seconds = static_cast<double>(settings.tune) / AV_TIME_BASE,
             .has_deadline = settings.deadline != 0,
             .hides = settings.hides != 0,
+            .for_latency = static_cast<Goal>(settings.goal) == Goal::latency,
             .restarts = restarts_from(text_or_empty(settings.on_crash))};
 }
 
@@ -84,15 +85,23 @@ DeadlineSettings deadline_of(RunSettings &settings)
     if (settings.deadline != 0 && settings.batch_size > 1)
         refuse("a frame would wait for others of its batch, which may come after its deadline; "
                "leave batch_size at 1, or deadline away");
+    if (static_cast<Goal>(settings.goal) == Goal::latency && settings.batch_size > 1)
+        refuse("goal=latency makes each frame at once, and a batch waits for more of them; leave "
+               "batch_size at 1");
     if (settings.hides && (late == Late::pass || late == Late::last))
         refuse("hide= hides frames that are late, too; leave late away, or say late=drop");
     if (settings.hides && settings.strength > 0 && settings.strength < 1)
         refuse(hides_nothing_mixed);
-    if (settings.hides && settings.every > 1)
+    if (settings.hides && settings.every != 1)
         refuse("what is to be hidden may move in frames that the model does not see; leave every "
                "at 1");
+    if (!settings.hides && settings.hide_with != static_cast<int>(Hiding::black))
+        refuse("hide_with= says how hidden things look; say what is hidden: hide= of "
+               "dnn_torch_detect, or late=hide");
+    if (settings.every == 0 && settings.deadline == 0)
+        refuse("every=auto chooses N by the deadline; give deadline=, too, or a number");
     if (late == Late::automatic)
-        late = settings.hides ? Late::hide : Late::pass;
+        late = settings.hides ? Late::hide : settings.every != 1 ? Late::last : Late::pass;
     return {.limit = std::chrono::microseconds(settings.deadline), .late = late};
 }
 
@@ -145,6 +154,12 @@ OptionTable run_options(size_t offset)
                    field(offsetof(RunSettings, workers)), 0, 0, 256),
         int_option("threads", "threads of one run (0: the cores divided by workers and filters)",
                    field(offsetof(RunSettings, threads)), 0, 0, 1024),
+        with_unit(int_option("goal", "what workers and threads are chosen for",
+                             field(offsetof(RunSettings, goal)), static_cast<int>(Goal::throughput),
+                             static_cast<int>(Goal::throughput), static_cast<int>(Goal::latency)),
+                  "goal"),
+        named_value("throughput", "as many frames as possible", Goal::throughput, "goal"),
+        named_value("latency", "one frame as soon as possible, as measured", Goal::latency, "goal"),
         duration_option("tune",
                         "time to find the fastest variant in; found once for a model and a size",
                         field(offsetof(RunSettings, tune)), INT64_C(3000000), 1e12),
@@ -165,15 +180,25 @@ OptionTable run_options(size_t offset)
                              field(offsetof(RunSettings, late)), static_cast<int>(Late::automatic),
                              static_cast<int>(Late::automatic), static_cast<int>(Late::hide)),
                   "late"),
-        named_value("auto", "hide if something is to be hidden, or else pass", Late::automatic,
-                    "late"),
+        named_value("auto", "hide if something is to be hidden, last with every=, or else pass",
+                    Late::automatic, "late"),
         named_value("pass", "it leaves as it came", Late::pass, "late"),
         named_value("last", "it gets the result of an earlier frame", Late::last, "late"),
         named_value("drop", "it is dropped", Late::drop, "late"),
-        named_value("hide", "it leaves black, as any frame that the model has not seen", Late::hide,
+        named_value("hide", "it is hidden, as any frame that the model has not seen", Late::hide,
                     "late"),
-        int_option("every", "the model gets every Nth frame; the others get its result",
-                   field(offsetof(RunSettings, every)), 1, 1, 1000000),
+        with_unit(int_option("hide_with", "how what is to be hidden looks",
+                             field(offsetof(RunSettings, hide_with)),
+                             static_cast<int>(Hiding::black), static_cast<int>(Hiding::black),
+                             static_cast<int>(Hiding::blur)),
+                  "hide_with"),
+        named_value("black", "black: nothing is left of it", Hiding::black, "hide_with"),
+        named_value("blur", "at most 4 averages across and down are left of it", Hiding::blur,
+                    "hide_with"),
+        with_unit(int_option("every", "the model gets every Nth frame; the others get its result",
+                             field(offsetof(RunSettings, every)), 1, 0, 1000000),
+                  "every"),
+        named_value("auto", "the smallest N that keeps the deadline", 0, "every"),
         number_option("start_number", "the first frame's number, which seeds random numbers",
                       AV_OPT_TYPE_INT64, field(offsetof(RunSettings, start_number)), 0, 0, 1e15),
     };

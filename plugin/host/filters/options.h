@@ -6,6 +6,7 @@
 
 #include "continuity.h"
 #include "deadlines.h"
+#include "host/frames/stencil.h"
 #include "host/model/model_request.h"
 #include "host/workers/core_budget.h"
 
@@ -33,9 +34,12 @@ struct ModelSettings {
     int isolate; // an Isolation
 };
 
+enum class Goal { throughput, latency };
+
 // How many frames are processed at once, by how many threads, and what is recorded of it.
 struct RunSettings {
     int async, nireq, batch_size, workers, threads;
+    int goal; // a Goal
     float strength;
     int64_t tune; // microseconds
     char *stats, *on_crash, *cuts;
@@ -44,8 +48,9 @@ struct RunSettings {
     int64_t start_number;
     int64_t deadline; // microseconds
     int late;         // a Late
-    int every;
-    int hides; // no option: a frame leaves black unless the model has seen it
+    int every;        // 0: chosen
+    int hides;        // no option: a frame is hidden unless the model has seen it
+    int hide_with;    // a Hiding
 };
 
 // Options for compatibility with command lines of dnn_processing.
@@ -76,6 +81,7 @@ struct RunRequest {
     size_t batch_size = 1;
     double tuning_seconds = 0;
     bool has_deadline = false, hides = false;
+    bool for_latency = false; // goal=latency
     int restarts = 0; // of the model's process; above 0, frames that crash it pass unchanged
 };
 

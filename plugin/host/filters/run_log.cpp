@@ -112,6 +112,8 @@ void RunLog::report_work(const Work &work, const AnyPool &pool)
     if (!statistics_)
         statistics_.emplace(pool.workers());
     statistics_->use_workers(pool.workers());
+    if (settings_.run.every == 0)
+        statistics_->choose_every();
     statistics_->set_deadline(static_cast<double>(settings_.run.deadline) / AV_TIME_BASE);
 
     if (!work.warning.empty())
@@ -209,6 +211,14 @@ void RunLog::warn_of_lateness()
     if (!std::exchange(warned_of_lateness_, true))
         warn("a frame had no result at its deadline; the statistics count such frames (option late "
              "says what becomes of them)");
+}
+
+void RunLog::report_every(int every, double run_seconds, double interval)
+{
+    statistics_->set_every(every);
+    av_log(ctx_, AV_LOG_VERBOSE,
+           "every=%d from now on: a run took %.1f ms, frames come each %.1f\n", every,
+           run_seconds * 1e3, interval * 1e3);
 }
 
 void RunLog::report_crash(const FrameJob &job)

@@ -72,6 +72,8 @@ public:
     // Warns once that a frame had no result at its deadline.
     void warn_of_lateness();
     void add_age(int64_t frames) { statistics_->add_age(frames); }
+    // Reports N of every=auto, and the time of the run that changed it.
+    void report_every(int every, double run_seconds, double interval);
 
     // Returns the answer to the command "progress" or "stats"; nullopt for any other.
     std::optional<std::string> answer(const std::string &command, const char *state,

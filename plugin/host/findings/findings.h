@@ -37,7 +37,7 @@ struct Finding {
 struct Findings {
     std::vector<Finding> things = {};
     std::vector<LabelScore> classes = {}; // of the whole frame
-    std::vector<Box> hidden = {};         // what is blackened in the frame
+    std::vector<Box> hidden = {};         // what is hidden in the frame
     bool in_doubt = false;                // something to hide may not be among them
 };
 

@@ -132,6 +132,88 @@ void paint_component(const Stencil &stencil, float value, const Plane &plane, Si
     });
 }
 
+struct Area {
+    int left, top, right, bottom; // in samples of a component
+};
+
+template <class Sample> void fill(const Plane &plane, const Area &area, float value)
+{
+    Sample sample{};
+    plane.write(value, sample);
+    for (int y = area.top; y < area.bottom; y++)
+        for (int x = area.left; x < area.right; x++)
+            plane.at<Sample>(x, y) = sample;
+}
+
+// A frame of few pixels is one cell.
+Size cells_of(Size pixels)
+{
+    constexpr int most = 4, least_pixels = 16;
+    const int longer = std::max(pixels.width, pixels.height);
+    const int side = std::max((longer + most - 1) / most, least_pixels);
+    return {std::max(pixels.width / side, 1), std::max(pixels.height / side, 1)};
+}
+
+template <class Sample> float average(const Plane &plane, const Area &area)
+{
+    double sum = 0;
+    for (int y = area.top; y < area.bottom; y++)
+        for (int x = area.left; x < area.right; x++) {
+            const float value = plane.read(plane.at<Sample>(x, y));
+            sum += std::isfinite(value) ? value : 0;
+        }
+    return static_cast<float>(sum / ((area.right - area.left) * (area.bottom - area.top)));
+}
+
+// Where a sample is between the middles of two cells.
+struct BetweenCells {
+    BetweenCells(int sample, int samples, int cells)
+    {
+        const float place = (static_cast<float>(sample) + 0.5F) * static_cast<float>(cells) /
+                                static_cast<float>(samples) -
+                            0.5F;
+        const float clipped = std::clamp(place, 0.0F, static_cast<float>(cells - 1));
+        first = static_cast<size_t>(clipped);
+        second = std::min(first + 1, static_cast<size_t>(cells - 1));
+        share = clipped - static_cast<float>(first);
+    }
+
+    float of(float one, float other) const { return one + (other - one) * share; }
+
+    size_t first = 0, second = 0;
+    float share = 0; // of the second
+};
+
+// Writes nothing but interpolated averages of cells.
+template <class Sample> void blur(const Plane &plane, const Area &area, Size cells)
+{
+    const int width = area.right - area.left, height = area.bottom - area.top;
+    const auto columns = static_cast<size_t>(cells.width);
+    std::vector<float> averages;
+    for (int row = 0; row < cells.height; row++)
+        for (int column = 0; column < cells.width; column++)
+            averages.push_back(
+                average<Sample>(plane, {.left = area.left + width * column / cells.width,
+                                        .top = area.top + height * row / cells.height,
+                                        .right = area.left + width * (column + 1) / cells.width,
+                                        .bottom = area.top + height * (row + 1) / cells.height}));
+    std::vector<BetweenCells> across;
+    for (int x = 0; x < width; x++)
+        across.emplace_back(x, width, cells.width);
+    std::vector<float> row(columns);
+    for (int y = 0; y < height; y++) {
+        const BetweenCells down(y, height, cells.height);
+        for (size_t c = 0; c < columns; c++)
+            row[c] =
+                down.of(averages[down.first * columns + c], averages[down.second * columns + c]);
+        for (int x = 0; x < width; x++) {
+            const BetweenCells &place = across[static_cast<size_t>(x)];
+            plane.write(place.of(row[place.first], row[place.second]),
+                        plane.at<Sample>(area.left + x, area.top + y));
+        }
+    }
+}
+
 } // namespace
 
 void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame *frame)
@@ -144,22 +226,30 @@ void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame
                         {frame->width, frame->height});
 }
 
-void blacken(int left, int top, int right, int bottom, AVFrame *frame)
+void hide(int left, int top, int right, int bottom, Hiding hiding, AVFrame *frame)
 {
     const AVPixFmtDescriptor &format = descriptor(frame);
     const std::array<float, 3> black = components_of({0, 0, 0}, frame);
+    left = std::max(left, 0);
+    top = std::max(top, 0);
+    right = std::min(right, frame->width);
+    bottom = std::min(bottom, frame->height);
+    if (left >= right || top >= bottom)
+        return;
+    const Size cells = cells_of({right - left, bottom - top});
     for (int number = 0; number < format.nb_components; number++) {
         const bool is_alpha = has_alpha(format) && number == format.nb_components - 1;
-        const float value = is_alpha ? 1 : black[static_cast<size_t>(number)];
         const Plane plane(frame, number);
-        const int first = std::max(left, 0) >> plane.across;
-        const int end = -(-std::min(right, frame->width) >> plane.across);
-        const int end_row = -(-std::min(bottom, frame->height) >> plane.down);
+        const Area area = {.left = left >> plane.across,
+                           .top = top >> plane.down,
+                           .right = -(-right >> plane.across),
+                           .bottom = -(-bottom >> plane.down)};
         plane.with_sample([&](auto sample) {
-            plane.write(value, sample);
-            for (int y = std::max(top, 0) >> plane.down; y < end_row; y++)
-                for (int x = first; x < end; x++)
-                    plane.at<decltype(sample)>(x, y) = sample;
+            if (hiding == Hiding::blur && !is_alpha)
+                blur<decltype(sample)>(plane, area, cells);
+            else
+                fill<decltype(sample)>(plane, area,
+                                       is_alpha ? 1 : black[static_cast<size_t>(number)]);
         });
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Marks some pixels of a frame: by a colour, or as alpha; or blackens them.
+// Marks some pixels of a frame: by a colour, or as alpha; or hides them.
 #pragma once
 
 #include "host/size.h"
@@ -28,9 +28,13 @@ struct Stencil {
 // must be writable and have one of formats_for_any_model(); the same holds for cut_out().
 void paint(const Stencil &stencil, const std::array<uint8_t, 3> &colour, AVFrame *frame);
 
-// Makes a rectangle of the frame black and opaque.  Chroma samples that it shares with other pixels
-// become black, too.  The rectangle is clipped at the frame.
-void blacken(int left, int top, int right, int bottom, AVFrame *frame);
+// How pixels are hidden.  `blur` leaves averages of cells of at least 16 x 16 pixels, 4 in the longer
+// direction at most.
+enum class Hiding { black, blur };
+
+// Hides a rectangle of the frame and makes it opaque.  So are chroma samples hidden that it shares
+// with other pixels.  The rectangle is clipped at the frame.
+void hide(int left, int top, int right, int bottom, Hiding hiding, AVFrame *frame);
 
 // Makes the marked pixels opaque, and all others transparent.  The format has alpha.
 void cut_out(const Stencil &stencil, AVFrame *frame);

@@ -27,7 +27,7 @@ struct DetectSettings {
     int classes = 0;                      // 0: not known
     std::vector<float> anchors = {};      // as DetectorFacts has them
     Size cells = {0, 0};                  // of YOLO's grid; zeros are not known
-    std::vector<std::string> hidden = {}; // classes that are blackened
+    std::vector<std::string> hidden = {}; // classes that are hidden
 };
 
 // How frames become the model's input.

@@ -30,7 +30,7 @@ struct ClassifyPlan : TaskPlan {
     // A frame without boxes needs no run.
     bool surely_runs(const FrameItem &item) const override { return !is_about_boxes(item); }
     // Returns whether the model gets the frame's boxes instead of the whole frame.  Call it between
-    // the task's skips() and complete().
+    // the task's begin() and complete().
     bool is_about_boxes(const FrameItem &item) const;
 
     std::shared_ptr<const ModelPlan> model;

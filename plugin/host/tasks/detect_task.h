@@ -38,7 +38,7 @@ struct DetectPlan : TaskPlan {
     Size picture = {0, 0};
     int channels = 3;
     float border = 0;
-    std::optional<WantedClasses> hidden; // what is blackened
+    std::optional<WantedClasses> hidden; // classes
     bool with_masks = false;             // decode masks, not only boxes
     bool interleaved = false;            // the model is fastest with interleaved channels (NHWC)
 };

@@ -5,6 +5,7 @@
 #include "host/findings/side_data.h"
 #include "task.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace dnn_torch
@@ -14,7 +15,14 @@ namespace dnn_torch
 class EveryNth
 {
 public:
-    explicit EveryNth(int every) : every_(every) {}
+    explicit EveryNth(int every) { use(every); }
+
+    // Applies from the next frame on.
+    void use(int every)
+    {
+        every_ = every;
+        left_ = std::min<int64_t>(left_, every - 1);
+    }
 
     // Classes of whole frames cannot be carried over to boxes, nor the other way round, so the
     // count restarts when boxes appear or disappear.
@@ -22,16 +30,19 @@ public:
     {
         const Size size = {item.frame->width, item.frame->height};
         const bool has_boxes = has_box_data(*item.frame);
-        if (item.number != next_number_ || size != size_ || has_boxes != had_boxes_)
-            position_ = 0;
+        const bool restarts =
+            item.number != next_number_ || size != size_ || has_boxes != had_boxes_;
         next_number_ = item.number + 1;
         size_ = size;
         had_boxes_ = has_boxes;
-        return position_++ % every_ != 0;
+        if (!restarts && left_-- > 0)
+            return true;
+        left_ = every_ - 1;
+        return false;
     }
 
 private:
-    int64_t every_, position_ = 0;
+    int64_t every_ = 1, left_ = 0; // frames to skip
     int64_t next_number_ = 0;
     Size size_ = {};
     bool had_boxes_ = false;

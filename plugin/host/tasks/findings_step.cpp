@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "findings_step.h"
 
-#include "every_nth.h"
 #include "host/error.h"
 #include "host/findings/carried_findings.h"
 #include "host/findings/metadata.h"
 #include "host/findings/records.h"
 #include "host/findings/side_data.h"
-#include "host/frames/stencil.h"
 #include "host/workers/fork_gate.h"
 
 #include <algorithm>
@@ -45,7 +43,7 @@ bool is_inside(const Box &box, const Box &other)
 }
 
 // The largest come first, which contain many others.
-void blacken_boxes(std::vector<Box> boxes, AVFrame &frame)
+void hide_boxes(std::vector<Box> boxes, Hiding hiding, AVFrame &frame)
 {
     if (boxes.empty())
         return;
@@ -55,9 +53,9 @@ void blacken_boxes(std::vector<Box> boxes, AVFrame &frame)
     for (auto box = boxes.begin(); box != boxes.end(); box++)
         if (std::none_of(boxes.begin(), box,
                          [&](const Box &each) { return is_inside(*box, each); }))
-            blacken(static_cast<int>(std::floor(box->left)), static_cast<int>(std::floor(box->top)),
-                    static_cast<int>(std::ceil(box->right)),
-                    static_cast<int>(std::ceil(box->bottom)), &frame);
+            hide(static_cast<int>(std::floor(box->left)), static_cast<int>(std::floor(box->top)),
+                 static_cast<int>(std::ceil(box->right)), static_cast<int>(std::ceil(box->bottom)),
+                 hiding, &frame);
 }
 
 std::string joined_sources(const std::string &earlier, const std::string &own)
@@ -71,8 +69,7 @@ std::string joined_sources(const std::string &earlier, const std::string &own)
 
 struct FindingsStep::State {
     explicit State(FindingsSettings the_settings)
-        : settings(std::move(the_settings)), every_nth(settings.every),
-          carried(assigns_tracks(settings))
+        : settings(std::move(the_settings)), carried(assigns_tracks(settings))
     {
     }
 
@@ -84,7 +81,6 @@ struct FindingsStep::State {
     void open_records_once();
 
     const FindingsSettings settings;
-    EveryNth every_nth;
     CarriedFindings carried;
     int64_t latest = -1; // the number of the last frame that was completed
     std::unique_ptr<FindingsSink> records;
@@ -165,11 +161,6 @@ ShownMasks FindingsStep::masks() const
     return state_->settings.masks;
 }
 
-bool FindingsStep::skips(const FrameItem &item)
-{
-    return state_->every_nth.skips(item);
-}
-
 void FindingsStep::complete(FrameItem &item, AVRational time_base)
 {
     state_->latest = item.number;
@@ -180,7 +171,7 @@ void FindingsStep::complete(FrameItem &item, AVRational time_base)
         return state_->carried.pass();
     Findings found = state_->findings_for(item, frame);
     show_masks(found, state_->settings.masks, frame);
-    blacken_boxes(found.hidden, frame);
+    hide_boxes(found.hidden, state_->settings.hiding, frame);
     std::vector<LabelScore> classes = frame_classes_in(frame);
     state_->write(frame, found);
     // Records have the same classes as metadata, including those of earlier classifiers.

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Writes a frame's findings when it goes out: side data, metadata, a record.  Decides which frames
-// the model skips, and which earlier findings they get.
+// Writes a frame's findings when it goes out: side data, metadata, a record.  Decides which earlier
+// findings frames get that the model did not get.
 #pragma once
 
 #include "host/findings/findings.h"
 #include "host/findings/record_text.h"
 #include "host/findings/shown_masks.h"
+#include "host/frames/stencil.h"
 #include "task.h"
 
 #include <cstddef>
@@ -28,10 +29,10 @@ enum class EarlierBoxes {
 };
 
 struct FindingsSettings {
-    int every = 1;                  // the model gets every n-th frame
     Tracking track = Tracking::off; // label: the track number is also put into the box's label
     EarlierBoxes earlier = EarlierBoxes::kept;
     ShownMasks masks = ShownMasks::none;
+    Hiding hiding = Hiding::black;
     bool metadata = false;
     std::string destination = {}; // of records: a file, "-", an address; or ""
     RecordFormat format = RecordFormat::automatic;
@@ -55,10 +56,6 @@ public:
 
     // Returns how masks are drawn into frames.
     ShownMasks masks() const;
-
-    // As Task::skips().  Does not skip the first frame after a gap in the numbers, after a change
-    // of size, or when boxes in the side data appear or disappear.
-    bool skips(const FrameItem &item);
 
     // As Task::complete().  Adds masks, side data and metadata to the item's result, and writes its
     // record.  A skipped frame gets the last findings.  A frame excluded by the timeline is left
@@ -84,11 +81,7 @@ private:
 template <class Shared> class FindingsTask : public Task, public RecordingTask
 {
 public:
-    bool skips(const FrameItem &item) override
-    {
-        shared_.parameters->begin(item.number);
-        return shared_.step->skips(item);
-    }
+    void begin(const FrameItem &item) override { shared_.parameters->begin(item.number); }
     void complete(FrameItem &item) override
     {
         shared_.parameters->end(item.number);

@@ -118,8 +118,8 @@ struct FrameItem {
     // The frames that the task makes of it, in output order: one, several or none.
     std::vector<FramePointer> results = {};
     bool seen_only = false; // the model sees the frame, and its result comes from another job
-    bool skipped = false;   // the frame bypasses the model because the task skips it
-    bool reuses = false;    // and the loop makes its result of an earlier one
+    bool skipped = false;   // the frame bypasses the model and gets an earlier result
+    bool reuses = false;    // because of `every`
     // What the model found in the frame.  Null if the model did not get it, and for other tasks.
     std::shared_ptr<Findings> found = {};
 };
@@ -288,8 +288,8 @@ public:
 
     // The following are called on the filter's thread, in the order of frames.
 
-    // Returns whether the frame bypasses the model although the timeline does not exclude it.
-    virtual bool skips(const FrameItem &) { return false; }
+    // Called when a frame comes that the model is to get.
+    virtual void begin(const FrameItem &) {}
     // Called before a job goes to the workers.  Returns a job with what is too much for this one,
     // to be scheduled and submitted later, or null.
     virtual std::unique_ptr<FrameJob> schedule(FrameJob &) { return nullptr; }

@@ -60,6 +60,7 @@ struct AnyPool::Shared {
     size_t releases = 0;                             // calls of release_unused()
 
     bool oldest_is_due() const;
+    bool is_worth_beginning(const InFlight &item) const;
     std::shared_ptr<InFlight> first_to_begin();
     void work(size_t index, MakeAnyWorker make_worker);
     void run_all(AnyWorker &worker);
@@ -116,6 +117,17 @@ void AnyPool::Shared::run_all(AnyWorker &worker)
     }
 }
 
+// Under the mutex.  `item` is begun now, and `waiting` are those that came after it.
+bool AnyPool::Shared::is_worth_beginning(const InFlight &item) const
+{
+    if (item.begun > item.job->begin_by)
+        return false;
+    return item.begun <= item.job->yields_after ||
+           std::none_of(waiting.begin(), waiting.end(), [](const std::shared_ptr<InFlight> &later) {
+               return later->job->yields_after != Clock::time_point::max();
+           });
+}
+
 // Under the mutex.  Returns nullptr if no job is to be begun.
 std::shared_ptr<InFlight> AnyPool::Shared::first_to_begin()
 {
@@ -124,7 +136,7 @@ std::shared_ptr<InFlight> AnyPool::Shared::first_to_begin()
         std::shared_ptr<InFlight> item = std::move(waiting.front());
         waiting.pop_front();
         item->begun = Clock::now();
-        if (item->begun <= item->job->begin_by)
+        if (is_worth_beginning(*item))
             return item;
         item->job->not_begun = item->done = true;
         if (oldest_is_due())

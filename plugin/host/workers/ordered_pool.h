@@ -43,6 +43,9 @@ public:
     // No worker begins it after that time: take() then returns it with `not_begun` set.
     std::chrono::steady_clock::time_point begin_by = std::chrono::steady_clock::time_point::max();
     bool not_begun = false;
+    // After that time the same happens if a newer job waits that has such a time.
+    std::chrono::steady_clock::time_point yields_after =
+        std::chrono::steady_clock::time_point::max();
 };
 
 class AnyWorker

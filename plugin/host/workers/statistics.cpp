@@ -102,6 +102,19 @@ void Statistics::add_age(int64_t frames)
     lateness_.age_max = std::max(lateness_.age_max, frames);
 }
 
+void Statistics::choose_every()
+{
+    if (lateness_.every == 0)
+        lateness_.every = lateness_.largest_every = 1;
+}
+
+void Statistics::set_every(int every)
+{
+    lateness_.every = every;
+    lateness_.largest_every = std::max(lateness_.largest_every, every);
+    lateness_.every_changes++;
+}
+
 // The time between two turns is spent downstream if we sent a frame, and otherwise upstream, where
 // we requested one.
 void Statistics::enter(Clock::time_point now)
@@ -208,7 +221,7 @@ std::string lateness_of(const Lateness &known)
                              counted(known.missed, "frame").c_str());
     for (const Fate fate : {Fate::passed, Fate::reused, Fate::dropped, Fate::hidden})
         line += concat(fate == Fate::passed ? " " : ", ", known.count(fate), " ", name_of(fate));
-    return line;
+    return known.every ? concat(line, "; every=", known.every, " at last") : line;
 }
 
 std::string to_line(const Summary &known)
@@ -234,6 +247,9 @@ json::Value json_of(const Lateness &known)
     for (const Fate fate : {Fate::passed, Fate::reused, Fate::dropped, Fate::hidden})
         all[name_of(fate)] = known.count(fate);
     all["age"] = {{"mean", json::rounded(known.age_mean, 3)}, {"max", known.age_max}};
+    if (known.every != 0)
+        all["every"] = {
+            {"now", known.every}, {"max", known.largest_every}, {"changes", known.every_changes}};
     return all;
 }
 

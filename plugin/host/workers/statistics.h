@@ -76,6 +76,9 @@ struct Lateness {
     size_t missed = 0;            // frames that left more than 5 ms after the deadline
     double age_mean = 0;          // of reused results, in frames
     int64_t age_max = 0;
+    // The N of every=auto, and how often it changed.  0: N is not chosen.
+    int every = 0, largest_every = 0;
+    size_t every_changes = 0;
 
     size_t count(Fate fate) const { return late[static_cast<size_t>(fate)]; }
 };
@@ -122,6 +125,9 @@ public:
     void set_deadline(double seconds) { lateness_.deadline = seconds; }
     // Records that a frame was late, and what became of it.
     void add_late(Fate fate) { lateness_.late[static_cast<size_t>(fate)]++; }
+    // Records that N of every=auto is 1, unless it has a value already; and that it changed.
+    void choose_every();
+    void set_every(int every);
     // Records that a frame got the result of an earlier one, so many frames before.
     void add_age(int64_t frames);
 
