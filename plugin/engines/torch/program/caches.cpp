@@ -28,18 +28,18 @@ using torch::jit::Value;
 namespace prim = c10::prim;
 
 // What a value, or something in a container, depends on.
-enum Mark : unsigned {
-    samples = 1U, // a tensor: the pictures' samples
-    numbers = 2U, // a number, flag or text: the same
-    extents = 4U, // the extents of a tensor or the length of a list: the same
+enum Dependence : unsigned {
+    on_samples = 1U, // a tensor: the pictures' samples
+    on_numbers = 2U, // a number, flag or text: the same
+    on_extents = 4U, // the extents of a tensor or the length of a list: the same
     first_history = 8U,
     // all further bits: whether the cache with that number was filled before this run
 };
-constexpr unsigned of_pictures = samples | numbers | extents;
+constexpr unsigned on_pictures = on_samples | on_numbers | on_extents;
 constexpr size_t most_caches = 24;
 
 // One attribute of an object of the module, with the only node that sets it.
-struct Fill {
+struct CacheFill {
     const Node *set;
     const Node *guard; // the If that owns `set`, or null
     const void *object;
@@ -51,13 +51,13 @@ unsigned marks_allowed(const c10::TypePtr &type)
 {
     switch (type->kind()) {
     case c10::TypeKind::TensorType:
-        return samples | extents;
+        return on_samples | on_extents;
     case c10::TypeKind::IntType:
     case c10::TypeKind::FloatType:
     case c10::TypeKind::BoolType:
     case c10::TypeKind::NumberType:
     case c10::TypeKind::StringType:
-        return numbers;
+        return on_numbers;
     case c10::TypeKind::NoneType:
     case c10::TypeKind::DeviceObjType:
         return 0;
@@ -65,19 +65,19 @@ unsigned marks_allowed(const c10::TypePtr &type)
     case c10::TypeKind::DictType:
     case c10::TypeKind::TupleType:
     case c10::TypeKind::OptionalType: {
-        unsigned marks = type->kind() == c10::TypeKind::OptionalType ? 0 : unsigned{extents};
+        unsigned marks = type->kind() == c10::TypeKind::OptionalType ? 0 : unsigned{on_extents};
         for (const auto &inner : type->containedTypes())
             marks |= marks_allowed(inner);
         return marks;
     }
     default:
-        return of_pictures;
+        return on_pictures;
     }
 }
 
-bool holds_tensor(const c10::TypePtr &type)
+bool may_hold_tensor(const c10::TypePtr &type)
 {
-    return marks_allowed(type) & samples;
+    return marks_allowed(type) & on_samples;
 }
 
 // The operators that move elements between containers and compute nothing.
@@ -99,7 +99,7 @@ bool makes_alike(const std::string &name)
     return names.count(name) > 0;
 }
 
-const Value *without_casts(const Value *value)
+const Value *behind_casts(const Value *value)
 {
     while (value->node()->kind() == prim::unchecked_cast ||
            value->node()->kind() == prim::unchecked_unwrap_optional)
@@ -107,7 +107,7 @@ const Value *without_casts(const Value *value)
     return value;
 }
 
-bool is_inside(const Value &value, const Node &owner)
+bool lies_in(const Value &value, const Node &owner)
 {
     for (const Block *block = value.node()->owningBlock(); block && block->owningNode();
          block = block->owningNode()->owningBlock())
@@ -132,12 +132,12 @@ public:
         aliases_ = std::make_unique<torch::jit::AliasDb>(graph_);
         collect_values();
         for (size_t i = 1; i < graph_->inputs().size(); i++)
-            mark(graph_->inputs()[i], samples | numbers);
+            mark(graph_->inputs()[i], on_samples | on_numbers);
         follow_all();
         for (const Value *output : graph_->outputs())
-            is_clear_ = is_clear_ && !(marks_of(output) & ~of_pictures);
+            is_clear_ = is_clear_ && !(marks_of(output) & ~on_pictures);
         std::set<const Node *> nodes;
-        for (const Fill &fill : fills_)
+        for (const CacheFill &fill : fills_)
             if (is_clear_)
                 nodes.insert(fill.set);
         return nodes;
@@ -157,8 +157,8 @@ private:
         for (const Node *node : nodes_in(*graph_->block()))
             if (const void *object = node->kind() == prim::SetAttr ? object_of(*node) : nullptr)
                 add_fill(*node, object);
-        for (const Fill &fill : fills_)
-            for (const Fill &other : fills_)
+        for (const CacheFill &fill : fills_)
+            for (const CacheFill &other : fills_)
                 if (fill.guard && fill.guard == other.guard &&
                     fill.set->owningBlock() != other.set->owningBlock())
                     is_clear_ = false;
@@ -175,7 +175,7 @@ private:
             if (outer->kind() != prim::If)
                 return;
         unsigned history = first_history << fills_.size();
-        for (const Fill &other : fills_) {
+        for (const CacheFill &other : fills_) {
             if (other.object == object && name_of(*other.set) == name_of(set))
                 is_clear_ = false;
             if (guard && other.guard == guard)
@@ -191,7 +191,7 @@ private:
     // `fields_`.
     void use_unknown(const Node &node)
     {
-        for (const Fill &fill : fills_)
+        for (const CacheFill &fill : fills_)
             if (name_of(*fill.set) == name_of(node) &&
                 *node.input(0)->type() == *fill.set->input(0)->type())
                 is_clear_ = false;
@@ -199,30 +199,30 @@ private:
 
     static const std::string &name_of(const Node &node) { return node.s(c10::attr::name); }
 
-    const Fill *fill_by(const Node &set) const
+    const CacheFill *fill_by(const Node &set) const
     {
         const auto found = std::find_if(fills_.begin(), fills_.end(),
-                                        [&](const Fill &fill) { return fill.set == &set; });
+                                        [&](const CacheFill &fill) { return fill.set == &set; });
         return found == fills_.end() ? nullptr : &*found;
     }
 
-    const Fill *fill_read_by(const Node &read) const
+    const CacheFill *fill_read_by(const Node &read) const
     {
         const void *object = object_of(read);
-        for (const Fill &fill : fills_)
+        for (const CacheFill &fill : fills_)
             if (object == fill.object && name_of(read) == name_of(*fill.set))
                 return &fill;
         return nullptr;
     }
 
-    static bool is_behind(const Node &read, const Fill &fill)
+    static bool is_behind(const Node &read, const CacheFill &fill)
     {
         return read.isDominatedBy(fill.set) || (fill.guard && read.isDominatedBy(fill.guard));
     }
 
     unsigned history_of_guard(const Node &node) const
     {
-        for (const Fill &fill : fills_)
+        for (const CacheFill &fill : fills_)
             if (fill.guard == &node)
                 return fill.history;
         return 0;
@@ -239,7 +239,7 @@ private:
 
     void mark(const Value *value, unsigned marks)
     {
-        GraphWalk::mark(value, marks & (marks_allowed(value->type()) | ~unsigned{of_pictures}));
+        GraphWalk::mark(value, marks & (marks_allowed(value->type()) | ~unsigned{on_pictures}));
     }
 
     void mark_outputs(const Node &node, unsigned marks)
@@ -251,8 +251,8 @@ private:
     // What depends on whether code is executed.
     static unsigned spread(unsigned condition)
     {
-        const unsigned history = condition & ~of_pictures;
-        return condition & of_pictures ? of_pictures | history : history;
+        const unsigned history = condition & ~on_pictures;
+        return condition & on_pictures ? on_pictures | history : history;
     }
 
     void carry(const Value *from, const Value *to) override { mark(to, marks_of(from)); }
@@ -300,7 +300,7 @@ private:
 
     void get_attribute(const Node &node)
     {
-        const Fill *fill = fill_read_by(node);
+        const CacheFill *fill = fill_read_by(node);
         if (fill && !is_behind(node, *fill))
             mark(node.output(), fill->history);
         else if (!object_of(node))
@@ -319,7 +319,7 @@ private:
         if (fill_by(node))
             is_clear_ = is_clear_ && marks == 0;
         else if (!object_of(node)) {
-            for (const Fill &fill : fills_)
+            for (const CacheFill &fill : fills_)
                 if (!node.isBefore(fill.set) &&
                     *node.input(0)->type() == *fill.set->input(1)->type())
                     is_clear_ = false;
@@ -362,8 +362,9 @@ private:
 
     bool fills_in(const Block &block) const
     {
-        return std::any_of(fills_.begin(), fills_.end(),
-                           [&](const Fill &fill) { return fill.set->owningBlock() == &block; });
+        return std::any_of(fills_.begin(), fills_.end(), [&](const CacheFill &fill) {
+            return fill.set->owningBlock() == &block;
+        });
     }
 
     void walk_guarded(const Block &block, unsigned condition)
@@ -387,19 +388,19 @@ private:
         const Value *stored = node.blocks().at(first ? 0 : 1)->outputs()[i];
         const Value *kept = node.blocks().at(first ? 1 : 0)->outputs()[i];
         carry(stored, node.outputs()[i]);
-        const Node &read = *without_casts(kept)->node();
-        const Fill *fill = read.kind() == prim::GetAttr ? fill_read_by(read) : nullptr;
+        const Node &read = *behind_casts(kept)->node();
+        const CacheFill *fill = read.kind() == prim::GetAttr ? fill_read_by(read) : nullptr;
         if (fill && fill->guard == &node && returns_stored(*stored, *fill))
             return;
         carry(kept, node.outputs()[i]);
         mark(node.outputs()[i], own);
     }
 
-    bool returns_stored(const Value &value, const Fill &fill) const
+    bool returns_stored(const Value &value, const CacheFill &fill) const
     {
-        const Value *plain = without_casts(&value);
+        const Value *plain = behind_casts(&value);
         const Node &read = *plain->node();
-        return plain == without_casts(fill.set->input(1)) ||
+        return plain == behind_casts(fill.set->input(1)) ||
                (read.kind() == prim::GetAttr && fill_read_by(read) == &fill &&
                 is_behind(read, fill));
     }
@@ -433,24 +434,24 @@ private:
     {
         unsigned given = marks_of_inputs(node);
         if (makes_alike(schema.name()))
-            given &= ~unsigned{samples};
-        const unsigned history = given & ~of_pictures;
+            given &= ~unsigned{on_samples};
+        const unsigned history = given & ~on_pictures;
         if (draws_random_numbers(schema))
-            return of_pictures | history;
+            return on_pictures | history;
         if (reads_no_samples(schema.name()))
-            return history | (given & extents ? unsigned{numbers} : 0);
+            return history | (given & on_extents ? unsigned{on_numbers} : 0);
         unsigned of_numbers = 0;
         for (const Value *input : node.inputs())
-            if (!holds_tensor(input->type()))
-                of_numbers |= marks_of(input) & numbers;
+            if (!may_hold_tensor(input->type()))
+                of_numbers |= marks_of(input) & on_numbers;
         if (moves_elements(schema.name()))
-            return given | (of_numbers ? of_pictures : 0);
+            return given | (of_numbers ? on_pictures : 0);
         unsigned marks = history;
-        if (given & of_pictures)
-            marks |= samples | numbers;
+        if (given & on_pictures)
+            marks |= on_samples | on_numbers;
         const bool by_mask = has_dynamic_extents(schema) || schema.name() == "aten::index";
-        if (of_numbers || (given & extents) || (by_mask && (given & samples)))
-            marks |= extents;
+        if (of_numbers || (given & on_extents) || (by_mask && (given & on_samples)))
+            marks |= on_extents;
         return marks;
     }
 
@@ -463,7 +464,7 @@ private:
     // All other names of the written memory are written, too.
     void write(const Node &node, const Value &written, unsigned marks)
     {
-        for (const Fill &fill : fills_)
+        for (const CacheFill &fill : fills_)
             if (!node.isBefore(fill.set) && may_share(*fill.set->input(1), written))
                 is_clear_ = false;
         const unsigned all = marks | spread(control_);
@@ -480,12 +481,12 @@ private:
     {
         unsigned marks = 0;
         for (const Node *guard : guards_)
-            if (!is_inside(value, *guard))
+            if (!lies_in(value, *guard))
                 marks |= history_of_guard(*guard);
         return marks;
     }
 
-    std::vector<Fill> fills_;
+    std::vector<CacheFill> fills_;
     std::vector<const Value *> values_;
     std::unique_ptr<torch::jit::AliasDb> aliases_;
     std::map<std::pair<std::string, std::string>, unsigned> fields_; // of objects of this run
