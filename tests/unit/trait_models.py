@@ -600,6 +600,229 @@ class TwoTasks(Inner):
         return torch.jit.wait(first) - torch.jit.wait(second)
 
 
+# ---- attributes that depend on the extents, and some that do not quite --------------------
+
+
+class Level:
+    def __init__(self, low: float, high: float):
+        self.low = low
+        self.high = high
+
+    def of(self, x: Tensor) -> Tensor:
+        return x.clamp(self.low, self.high)
+
+
+class CachedScales(nn.Module):
+    """What torchvision's MultiScaleRoIAlign does."""
+
+    scales: Optional[List[float]]
+    level: Optional[Level]
+
+    def __init__(self):
+        super().__init__()
+        self.scales = None
+        self.level = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        kept: List[Tensor] = []
+        for name, each in {"half": x[:, :, ::2, ::2], "rest": x[:, :, 1::2, 1::2]}.items():
+            if name in ["half", "rest"]:
+                kept.append(each)
+        if self.scales is None or self.level is None:
+            scales: List[float] = []
+            for each in kept:
+                ratio = torch.tensor(float(each.size(2)) / float(x.size(2)))
+                scales.append(2.0 ** float(ratio.log2().round()))
+            self.scales = scales
+            self.level = Level(0.1, float(torch.tensor(scales[0]).item()) + 0.4)
+        scales, level = self.scales, self.level
+        if scales is None or level is None:
+            raise ValueError("not filled")
+        return level.of(x) * scales[0]
+
+
+class CachedGrid(nn.Module):
+    grid: Optional[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.grid = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        grid = self.grid
+        if grid is None or grid.size(3) != x.size(3):
+            grid = torch.linspace(0.0, 1.0, x.size(3), device=x.device).expand(1, 1, x.size(2), x.size(3))
+            self.grid = grid
+        return x * grid
+
+
+class CachedSize(nn.Module):
+    """Stored by each run, and only looked at later."""
+
+    def __init__(self):
+        super().__init__()
+        self.height = 0
+        self.mask = torch.zeros(1, 1, 1, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.height = x.size(2)
+        mask = torch.zeros_like(x)
+        mask[:, :, : self.height // 2] = 1.0
+        self.mask = mask
+        return x * self.mask
+
+
+class CachedTwice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = CachedGrid()
+        self.scales = CachedScales()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scales(self.inner(x))
+
+
+class FirstPicture(CachedGrid):
+    """Keeps what depends on the first picture's samples."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.grid is None:
+            self.grid = x.mean(dim=1, keepdim=True)
+        grid = self.grid
+        return x if grid is None else x * grid
+
+
+class FirstContent(CachedGrid):
+    """Only the lists' lengths depend on samples."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.grid is None:
+            bright = x[x > 0.5]
+            self.grid = torch.ones(1, 1, 1, 1) * float(bright.size(0))
+        grid = self.grid
+        return x if grid is None else x * grid
+
+
+class FirstIsOther(CachedGrid):
+    """Keeps only extents, but the first picture is treated in another way."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        is_first = self.grid is None
+        if self.grid is None:
+            self.grid = torch.ones(1, 1, x.size(2), x.size(3))
+        return x if is_first else x * 0.5
+
+
+class FirstReturns(CachedGrid):
+    def forward(self, x: Tensor) -> Tensor:
+        if self.grid is None:
+            self.grid = torch.ones(1, 1, x.size(2), x.size(3))
+            return x
+        return x * 0.5
+
+
+class FirstWrites(CachedGrid):
+    """The branch that fills the cache writes elsewhere, too."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        gains: List[float] = []
+        if self.grid is None:
+            self.grid = torch.ones(1, 1, x.size(2), x.size(3))
+            gains.append(2.0)
+        return x * float(len(gains))
+
+
+class Behind(nn.Module):
+    """Another attribute is set depending on whether the first one was."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = False
+        self.second = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.first:
+            self.second = x.size(2) > 0
+        if not self.first:
+            self.first = x.size(2) > 0
+        return x if self.second else x * 0.5
+
+
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.runs = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.runs < 3:
+            self.runs = self.runs + 1
+        return x * float(self.runs)
+
+
+class Toggles(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.is_odd = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.is_odd:
+            self.is_odd = False
+        else:
+            self.is_odd = True
+        return x if self.is_odd else x * 0.5
+
+
+class Grows(CachedGrid):
+    """What was stored is written to later, under another name."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        grid = torch.zeros(1, 1, x.size(2), x.size(3))
+        if self.grid is None:
+            self.grid = grid
+        kept = self.grid
+        result = x if kept is None else x + kept.mean()
+        grid[0].fill_(0.5)
+        return result
+
+
+class Fields(nn.Module):
+    """A field of what is stored depends on samples."""
+
+    level: Optional[Level]
+
+    def __init__(self):
+        super().__init__()
+        self.level = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.level is None:
+            self.level = Level(0.0, float(x.mean()))
+        level = self.level
+        return x if level is None else level.of(x)
+
+
+class Noise(CachedGrid):
+    def forward(self, x: Tensor) -> Tensor:
+        if self.grid is None:
+            self.grid = torch.rand(1, 1, x.size(2), x.size(3))
+        grid = self.grid
+        return x if grid is None else x * grid
+
+
+class OnceBright(CachedGrid):
+    """What is stored depends on extents; whether it is stored, on samples."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if bool(x.mean() > 0.5):
+            self.grid = torch.ones(1, 1, x.size(2), x.size(3)) * 0.5
+        grid = self.grid
+        return x if grid is None else x * grid
+
+
+CACHING = [CachedScales, CachedGrid, CachedSize, CachedTwice]
+REMEMBERING = [FirstPicture, FirstContent, FirstIsOther, FirstReturns, FirstWrites, Behind, Counts]
+REMEMBERING += [Toggles, Grows, Fields, Noise, OnceBright]
+
 STATEFUL = [InTensor, InView, InOut, InParameter, InList, InDict, InTuple, InOptional, InNumber]
 STATEFUL += [InLength, InKeys, InPart, InBranch, InFreshList, InFork, InWith, ThroughInterface]
 PURE = [Espcn, Srvgg, Normal, Attention, Window, Temporaries, OnInput, Unet, Dense, Flags, Lstm]
@@ -617,6 +840,7 @@ def make(folder: pathlib.Path):
     torch.manual_seed(1)
     example = torch.rand(1, 3, 16, 16)
     kinds = {"state": STATEFUL + [Denoiser, ConvRnn], "pure": PURE, "random": RANDOM, "form": BRANCHING}
+    kinds |= {"cache": CACHING, "memory": REMEMBERING}
     for kind, models in kinds.items():
         for model in models:
             scripted = torch.jit.script(model().eval())
