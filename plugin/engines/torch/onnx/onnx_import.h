@@ -4,7 +4,7 @@
 // What the recipes of ONNX's operators read and write.  Needs no LibTorch.
 #pragma once
 
-#include "engines/torch/architectures/net.h"
+#include "engines/torch/graphs/graph_code.h"
 #include "onnx_file.h"
 
 #include <map>
@@ -16,23 +16,8 @@
 namespace engine_torch
 {
 
-enum class NumberKind { real, whole, truth };
-NumberKind kind_of(ElementType type);
-
-// A number as an expression of TorchScript: "2", "x.size(2) * 2".
-using Number = std::string;
-using Numbers = std::vector<Number>;
-
 // One tensor has no more of them.
 constexpr size_t most_sizes = 4096;
-
-// The shortest literal of it: "0.7", which is what the exporter was told.
-Number literal_of(float number);
-Number literal_of(int64_t number);
-
-// Returns the number if the expression is a literal.
-std::optional<int64_t> known_whole(const Number &number);
-std::optional<double> known_real(const Number &number);
 
 // One tensor of the graph.  ONNX computes sizes with small tensors; here they are numbers of
 // TorchScript as long as possible, which the analysis of code understands.
@@ -139,18 +124,5 @@ using OnnxRecipes = std::map<std::string_view, OnnxRecipe>;
 const OnnxRecipes &onnx_arithmetic();
 const OnnxRecipes &onnx_layers();
 const OnnxRecipes &onnx_shapes();
-
-// The number of a type as PyTorch counts them; code generated here has no names for them.
-int type_number(NumberKind kind);
-
-// "[a, b]"
-std::string list_of(const Numbers &numbers);
-std::string list_of(const std::vector<int64_t> &numbers);
-
-// Returns a tensor of the file as an expression; whole numbers have 64 bits.
-Expression tensor_in_code(Net &net, const std::string &name, const Weight &weight);
-
-// Returns small tensors of the file as numbers, or nullopt.
-std::optional<Numbers> numbers_in(const Weight &weight);
 
 } // namespace engine_torch
