@@ -68,10 +68,22 @@ std::vector<const OnnxNode *> ordered(const std::vector<OnnxNode> &nodes)
 const OnnxRecipe *find_recipe(const OnnxNode &node)
 {
     const std::string name = node.domain.empty() ? node.type : concat(node.domain, ".", node.type);
-    for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_layers(), &onnx_shapes()})
+    for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_control(), &onnx_layers(),
+                                       &onnx_places(), &onnx_recurrent(), &onnx_shapes()})
         if (const auto found = recipes->find(name); found != recipes->end())
             return &found->second;
     return nullptr;
+}
+
+void add_unknown(const OnnxGraph &graph, std::set<std::string> &unknown)
+{
+    for (const OnnxNode &node : graph.nodes) {
+        if (!find_recipe(node))
+            unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
+        for (const auto &[name, attribute] : node.attributes)
+            if (attribute.graph)
+                add_unknown(*attribute.graph, unknown);
+    }
 }
 
 } // namespace
@@ -351,9 +363,7 @@ void OnnxImport::refuse(const std::string &words) const
 void OnnxImport::expect_known() const
 {
     std::set<std::string> unknown;
-    for (const OnnxNode &node : model_.nodes)
-        if (!find_recipe(node))
-            unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
+    add_unknown(model_, unknown);
     if (!unknown.empty())
         throw WeightFault(engine_kit::printable(concat(
             "is an ONNX model with operators that are not read here: ", dnn_torch::joined(unknown),
@@ -362,11 +372,16 @@ void OnnxImport::expect_known() const
 
 void OnnxImport::run()
 {
-    constexpr int64_t oldest = 7; // before that, operands spread out in another way
+    constexpr int64_t oldest = 7;  // before that, operands spread out in another way
+    constexpr int64_t newest = 25; // operators of later ones may compute something else
     if (model_.operators < oldest)
         throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
                                  ", and 7 is the oldest that is read; export it again, or use "
                                  "onnx.version_converter"));
+    if (model_.operators > newest)
+        throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
+                                 ", and 25 is the newest that is read; export it again with "
+                                 "opset_version=18"));
     for (const OnnxNode *node : ordered(model_.nodes))
         take_node(*node);
     node_ = nullptr;
@@ -381,12 +396,47 @@ void OnnxImport::take_node(const OnnxNode &node)
     (*recipe)(*this);
 }
 
+void OnnxImport::run_nodes(const OnnxGraph &graph)
+{
+    const OnnxNode *const outer = node_;
+    for (const OnnxNode *node : ordered(graph.nodes))
+        take_node(*node);
+    node_ = outer;
+}
+
+Expression OnnxImport::truth_of_value(const std::string &name)
+{
+    const GraphValue &value = find(name);
+    if (value.numbers && value.numbers->size() == 1 && value.kind == NumberKind::truth)
+        return value.numbers->front();
+    return concat("bool(", tensor_of(name), ".item())");
+}
+
+std::optional<Numbers> OnnxImport::constant(const std::string &name) const
+{
+    const auto found = model_.tensors.find(name);
+    return found == model_.tensors.end() ? std::nullopt : numbers_in(found->second);
+}
+
+// Each copies all values.
+OnnxImport::Scope::Scope(OnnxImport &graph)
+    : graph_(graph), values_(graph.values_), floats_(graph.floats_)
+{
+    constexpr size_t most = 256;
+    if (++graph.scope_count_ > most)
+        graph.refuse("is one of more than 256 blocks");
+}
+
+OnnxImport::Scope::~Scope()
+{
+    std::swap(graph_.values_, values_);
+    std::swap(graph_.floats_, floats_);
+}
+
 void OnnxImport::run_inside(const OnnxGraph &graph)
 {
     const OnnxNode *const outer = node_;
-    for (const OnnxNode &node : graph.nodes)
-        take_node(node);
-    node_ = outer;
+    run_nodes(graph);
     for (size_t i = 0; i < std::min(graph.outputs.size(), outer->outputs.size()); i++) {
         const std::string &name = graph.outputs[i].name;
         if (!find(name).numbers)

@@ -97,6 +97,29 @@ public:
     // Runs a graph of one of its attributes, whose outputs become the operator's.
     void run_inside(const OnnxGraph &graph);
 
+    // ---- blocks of code
+    // While it lives, values belong to a block of code: those that the block makes end with it.
+    class Scope
+    {
+    public:
+        explicit Scope(OnnxImport &graph);
+        ~Scope();
+        Scope(const Scope &) = delete;
+        Scope &operator=(const Scope &) = delete;
+
+    private:
+        OnnxImport &graph_;
+        std::map<std::string, GraphValue, std::less<>> values_;
+        std::map<std::string, Expression, std::less<>> floats_;
+    };
+    // Writes the operators of a graph of one of its attributes.
+    void run_nodes(const OnnxGraph &graph);
+    // Returns a condition.
+    Expression truth_of(size_t input) { return truth_of_value(name_of(input)); }
+    Expression truth_of_value(const std::string &name);
+    // Returns the elements of a small tensor of the file, or nullopt if it is none.
+    std::optional<Numbers> constant(const std::string &name) const;
+
     [[noreturn]] void refuse(const std::string &words) const;
 
 private:
@@ -114,6 +137,7 @@ private:
     const OnnxNode *node_ = nullptr;
     const Expression device_; // of all tensors
     size_t number_count_ = 0; // of all values
+    size_t scope_count_ = 0;
     std::map<std::string, GraphValue, std::less<>> values_;
     std::map<std::string, Expression, std::less<>> floats_; // of the file's whole numbers
 };
@@ -122,7 +146,10 @@ using OnnxRecipe = void (*)(OnnxImport &);
 using OnnxRecipes = std::map<std::string_view, OnnxRecipe>;
 
 const OnnxRecipes &onnx_arithmetic();
+const OnnxRecipes &onnx_control();
 const OnnxRecipes &onnx_layers();
+const OnnxRecipes &onnx_places();
+const OnnxRecipes &onnx_recurrent();
 const OnnxRecipes &onnx_shapes();
 
 } // namespace engine_torch
