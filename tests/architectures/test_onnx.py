@@ -24,8 +24,8 @@ pytest.importorskip("onnx.numpy_helper")
 DOCUMENT = support.REPOSITORY / "docs" / "models.md"
 # Inputs of these that say sizes must be constants, or follow from sizes.
 SIZED = {"Clip", "ConstantOfShape", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DequantizeLinear", "Dropout",
-         "Expand", "GRU", "If", "LSTM", "LayerNormalization", "MatMulInteger", "PRelu", "Pad", "QLinearConv",
-         "QLinearMatMul", "QuantizeLinear", "Range", "Reshape", "Resize", "Slice", "Split",
+         "Expand", "GRU", "If", "LSTM", "LayerNormalization", "MatMulInteger", "OneHot", "PRelu", "Pad", "QLinearConv",
+         "QLinearMatMul", "QuantizeLinear", "RNN", "Range", "Reshape", "Resize", "Slice", "Split",
          "Squeeze", "Tile", "TopK", "Trilu", "Unsqueeze", "Upsample"}
 # ONNX's own test has another size than the result (0.6 * 4 = 2.4), which no runtime follows; and a
 # row of one pixel, which PyTorch takes from the middle.
@@ -169,9 +169,9 @@ def test_operators(tmp_path):
 
 def test_the_page_lists_them():
     listed = set()
-    for name in ("arithmetic", "layers", "shapes"):
-        source = (support.REPOSITORY / f"plugin/engines/torch/onnx/onnx_{name}.cpp").read_text()
-        listed |= set(re.findall(r'^        \{"([\w.]+)", ', source, re.M))
+    for path in (support.REPOSITORY / "plugin/engines/torch/onnx").glob("*.cpp"):
+        source = path.read_text()
+        listed |= set(re.findall(r'\{"([\w.]+)", [\w<>\'*+/-]+\}', source))
     assert documented() == listed
 
 
@@ -458,6 +458,85 @@ def test_a_branch_that_the_file_decides(is_true, tmp_path):
     assert torch.equal(made, X * (2 if is_true else 3))
 
 
+def body_of(nodes, changed, stacked=()):
+    """Of a Loop that changes one tensor."""
+    value = onnx.helper.make_tensor_value_info
+    return onnx.helper.make_graph(nodes, "body", [value("i", 7, []), value("go", 9, []), value("v", 1, None)],
+                                  [value("go_on", 9, []), *(value(name, 1, None) for name in (changed, *stacked))])
+
+
+def test_a_loop_that_samples_end(tmp_path):
+    """What each round begins with is kept, too."""
+    node = onnx.helper.make_node
+    body = body_of([node("Add", ["v", "v"], ["w"]), node("ReduceSum", ["w"], ["s"], keepdims=0),
+                    node("Less", ["s", "most"], ["go_on"]), node("Identity", ["v"], ["kept"])], "w", ["kept"])
+    nodes = [node("Loop", ["", "", "x"], ["last", "all"], body=body),
+             node("Squeeze", ["all", "one"], ["rounds"]), node("Concat", ["last", "rounds"], ["y"], axis=0)]
+    given = torch.ones(1, 3, 2, 2)
+    made = computed(nodes, tensors_of(most=numpy.float32(60), one=[1]), given, tmp_path / "net.onnx")
+    assert made[:, 0, 0, 0].tolist() == [8, 1, 2, 4]
+
+
+def test_a_loop_over_rows(tmp_path):
+    """What is made of sizes inside does not exist outside, where it is made again."""
+    node = onnx.helper.make_node
+    body = body_of([node("Gather", ["x", "i"], ["row"], axis=2), node("Cast", ["h"], ["f"], to=1),
+                    node("Div", ["row", "f"], ["part"]), node("Add", ["v", "part"], ["w"]),
+                    node("Identity", ["go"], ["go_on"])], "w")
+    nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "two"], ["h"]),
+             node("Loop", ["h", "go0", "zero"], ["mean"], body=body), node("Cast", ["h"], ["g"], to=1),
+             node("Mul", ["mean", "g"], ["sum"]), node("Unsqueeze", ["sum", "axes"], ["y"])]
+    tensors = tensors_of(two=2, go0=numpy.bool_(True), zero=numpy.zeros((1, 3, 5), "f"), axes=[2])
+    given = torch.rand(1, 3, 4, 5)
+    made = computed(nodes, tensors, given, tmp_path / "net.onnx")
+    assert torch.allclose(made, given.sum(2, True), atol=1e-6)
+
+
+def test_a_branch_in_a_loop(tmp_path):
+    node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    branches = {f"{name}_branch": onnx.helper.make_graph([node(kind, ["v", number], [name])], name, [], [value(name, 1, None)])
+                for name, kind, number in (("then", "Mul", "two"), ("else", "Sub", "half"))}
+    body = body_of([node("ReduceMean", ["v"], ["m"], keepdims=0), node("Less", ["m", "one"], ["is_dark"]),
+                    node("If", ["is_dark"], ["w"], **branches), node("Identity", ["go"], ["go_on"])], "w")
+    tensors = tensors_of(five=5, go0=numpy.bool_(True), one=numpy.float32(1), two=numpy.float32(2), half=numpy.float32(0.5))
+    given = torch.rand(1, 3, 4, 4)
+    wanted = given
+    for _ in range(5):
+        wanted = wanted * 2 if wanted.mean() < 1 else wanted - 0.5
+    made = computed([node("Loop", ["five", "go0", "x"], ["y"], body=body)], tensors, given, tmp_path / "net.onnx")
+    assert torch.allclose(made, wanted, atol=1e-6)
+
+
+def test_an_endless_loop(tmp_path):
+    node = onnx.helper.make_node
+    body = body_of([node("Relu", ["v"], ["w"]), node("Identity", ["go"], ["go_on"])], "w")
+    path = save(graph_of([node("Loop", ["", "", "x"], ["y"], body=body)], ["n", 3, "h", "w"]), tmp_path / "net.onnx")
+    refused(path, "a loop of more than 100000 rounds")
+
+
+def test_a_state_that_is_reset_first(tmp_path):
+    """GRU as ONNX has it by default, in both directions."""
+    node, size = onnx.helper.make_node, 3
+    weights = {"W": torch.randn(2, 3 * size, 4), "R": torch.randn(2, 3 * size, size), "B": torch.randn(2, 6 * size)}
+
+    def states(x, place):
+        h, w, r, b = torch.zeros(x.shape[1], size), *(weights[name][place] for name in "WRB")
+        for each in x:
+            given, kept = each @ w.t() + b[: 3 * size], b[3 * size :]
+            z, reset = torch.sigmoid(given[:, : 2 * size] + h @ r[: 2 * size].t() + kept[: 2 * size]).chunk(2, 1)
+            new = torch.tanh(given[:, 2 * size :] + (reset * h) @ r[2 * size :].t() + kept[2 * size :])
+            h = (1 - z) * new + z * h
+            yield h
+
+    nodes = [node("Squeeze", ["x", "first"], ["steps"]),
+             node("GRU", ["steps", "W", "R", "B"], ["y"], hidden_size=size, direction="bidirectional")]
+    given = torch.rand(1, 5, 2, 4)
+    made = computed(nodes, tensors_of(first=[0], **{key: each.numpy() for key, each in weights.items()}), given,
+                    tmp_path / "net.onnx")
+    there, back = torch.stack(list(states(given[0], 0))), torch.stack(list(states(given[0].flip(0), 1))).flip(0)
+    assert torch.allclose(made, torch.stack([there, back], 1), atol=1e-5)
+
+
 def test_smooth_resizing(tmp_path):
     nodes = [onnx.helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="linear", antialias=1)]
     made = computed(nodes, tensors_of(s=[1, 4, 3, 2]), X, tmp_path / "net.onnx", version=18)
@@ -562,6 +641,16 @@ def test_weights_in_another_file(isolate, tmp_path):
     assert inspected(tmp_path / "large.onnx")["parameters"] == inspected(path)["parameters"]
 
 
+@pytest.mark.parametrize("name", ["dnn_torch", "dnn_torch_classify"])
+def test_weights_in_another_file_are_not_overwritten(name, tmp_path):
+    path, data = beside(0.5, tmp_path / "net.onnx"), tmp_path / "net.data"
+    before, option = data.read_bytes(), "stats" if name == "dnn_torch" else "destination"
+    graph = support.dnn(path, tune=0, **{option: data}).replace("dnn_torch=", f"{name}=", 1)
+    result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
+    support.assert_fails_clearly(result, f"{option}=.* names a file of the model, which it would overwrite")
+    assert data.read_bytes() == before
+
+
 @pytest.mark.parametrize("place,words", [
     ({"location": "../net.data"}, r"tensor \(w\) whose numbers are in '../net.data', and only a file beside .* python3 -c"),
     ({"location": "/etc/passwd"}, "only a file beside the model is read"),
@@ -630,6 +719,9 @@ NONSENSE = {
     "strides": ([("Conv", "x w", "y")], {"w": numpy.ones((3, 3, 1, 1), "f")}, {"strides": [-(2**63), 1]},
                 r"has strides beyond 1 to 4096"),
     "zeros": ([("Shape", "x", "s"), ("Mod", "s z", "m"), ("Reshape", "x m", "y")], {"z": [0]}, {}, "from samples"),
+    "no size": ([("Resize", "x e e z", "y")], {"e": numpy.zeros(0, "f"), "z": [1, 3, 0, 4]}, {}, "makes a picture of no size"),
+    "no scale": ([("Resize", "x e s", "y")], {"e": numpy.zeros(0, "f"), "s": numpy.array([1, 1, 0, 2], "f")}, {},
+                 "makes a picture of no size"),
     "axes": ([("Pad", "x p", "y")], {"p": [1, 1]}, {}, "has another number of pads"),
     "zero": ([("Identity", "z", "a"), ("QuantizeLinear", "x s a", "y")],
              {"s": numpy.float32(1), "z": numpy.int8(0)}, {}, "makes numbers of a type that is not read here"),
@@ -644,10 +736,11 @@ def test_nonsense(name, tmp_path):
     refused(save(graph_of(nodes, ["n", 3, "h", "w"], tensors=tensors_of(**arrays)), tmp_path / "net.onnx"), words)
 
 
-def test_old_operators(tmp_path):
+@pytest.mark.parametrize("version,words", [(6, "7 is the oldest that is read"), (99, "25 is the newest that is read")])
+def test_old_and_new_operators(version, words, tmp_path):
     model = graph_of([onnx.helper.make_node("Relu", ["x"], ["y"])], ["n", 3, "h", "w"])
-    model.opset_import[0].version = 6
-    refused(save(model, tmp_path / "net.onnx"), "operators of version 6, and 7 is the oldest that is read")
+    model.opset_import[0].version = version
+    refused(save(model, tmp_path / "net.onnx"), f"operators of version {version}, and {words}")
 
 
 @pytest.mark.parametrize("kind,words", [("Add", "of more layers|cannot be|size|memory"), ("Concat", "computes more sizes|samples")])

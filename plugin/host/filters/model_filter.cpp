@@ -84,6 +84,8 @@ void ModelFilter::open_model()
     for (const char *option : {"precision", "optimize"})
         engine_values_[option] =
             opener_.task().model()->metadata(concat(option, "_values").c_str());
+    for (const ModelPart &part : opener_.task().model()->parts())
+        files_->add_model_part(path_beside(request_of(settings_.model).path, part.name));
     pads_ = opener_.task().extra_pads();
     change_.watch_parts(*opener_.task().model());
     log_.report_notice(*opener_.task().model());

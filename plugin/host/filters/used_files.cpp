@@ -150,6 +150,19 @@ UsedFiles::UsedFiles(const AVFilterContext *ctx) : ctx_(ctx)
     all_used().splice(all_used().end(), files);
 }
 
+void UsedFiles::add_model_part(const std::string &path)
+{
+    const UsedFile own = {.ctx = ctx_,
+                          .words = "a file of the model",
+                          .option = "model",
+                          .place = place_of(path),
+                          .is_written = false};
+    const std::lock_guard lock(used_mutex);
+    for (const UsedFile &other : all_used())
+        check(own, other);
+    all_used().push_back(own);
+}
+
 void UsedFiles::check_graph()
 {
     if (!is_of_ffmpeg(*ctx_->graph))

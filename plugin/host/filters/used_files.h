@@ -4,6 +4,8 @@
 // Checks that no filter writes a file that another one, or itself, reads or writes as well.
 #pragma once
 
+#include <string>
+
 struct AVFilterContext;
 
 namespace dnn_torch
@@ -19,6 +21,9 @@ public:
     // written elsewhere, or if another filter writes a file that is read.
     explicit UsedFiles(const AVFilterContext *ctx);
     ~UsedFiles();
+    // Adds a file that the model also consists of, which only the opened model tells.  Throws Error
+    // if stats or destination of any filter names it.
+    void add_model_part(const std::string &path);
     // Must be called once the filter's graph is complete.  ffmpeg frees a graph before it creates
     // its replacement, so filters in two of its graphs are different ones.  Throws Error as above.
     void check_graph();

@@ -141,9 +141,14 @@ void Net::ignore_ending(std::string_view end)
 
 // ---- code ---------------------------------------------------------------------------
 
+Expression Net::new_name()
+{
+    return concat("x", ++variables_);
+}
+
 Expression Net::let(const std::string &expression)
 {
-    const std::string name = concat("x", ++variables_);
+    const std::string name = new_name();
     line(concat(name, " = ", expression));
     return name;
 }
@@ -160,6 +165,19 @@ void Net::line(const std::string &text)
 void Net::begin(const std::string &condition)
 {
     line(concat("if ", condition, ":"));
+    margin_ += "    ";
+}
+
+void Net::otherwise()
+{
+    end();
+    line("else:");
+    margin_ += "    ";
+}
+
+void Net::begin_for(const std::string &rounds)
+{
+    line(concat("for ", rounds, ":"));
     margin_ += "    ";
 }
 

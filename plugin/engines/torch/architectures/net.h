@@ -67,12 +67,18 @@ public:
     void allow_missing_biases() { needs_biases_ = false; }
 
     // ---- code
+    // Returns a name that no variable has.
+    Expression new_name();
     // Writes a line "NAME = expression" and returns the name.
     Expression let(const std::string &expression);
     // Writes a line that is not an assignment, such as "h, w = x.shape[2], x.shape[3]".
     void line(const std::string &text);
-    // Writes "if ...:"; the lines until end() are its block.
+    // Writes "if ...:"; the lines until end(), or otherwise(), are its block.
     void begin(const std::string &condition);
+    // Writes "else:".
+    void otherwise();
+    // Writes "for ...:".
+    void begin_for(const std::string &rounds);
     void end();
     // Adds a function of the class: "def name(self, x, n: int):\n    return ...\n".  Adds each text
     // only once.

@@ -5,7 +5,7 @@
 
 #include "base/compose.h"
 #include "engine_kit/text.h"
-#include "engines/torch/onnx/onnx_import.h"
+#include "engines/torch/graphs/graph_code.h"
 
 #include <algorithm>
 #include <cmath>

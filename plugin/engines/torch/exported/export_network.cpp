@@ -7,7 +7,8 @@
 #include "base/json_check.h"
 #include "engine_kit/content_hash.h"
 #include "engine_kit/text.h"
-#include "engines/torch/onnx/onnx_network.h"
+#include "engines/torch/graphs/graph_code.h"
+#include "engines/torch/graphs/graph_contract.h"
 
 #include <algorithm>
 #include <set>

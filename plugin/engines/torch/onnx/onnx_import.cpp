@@ -7,10 +7,7 @@
 #include "engine_kit/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <set>
 
 namespace engine_torch
@@ -19,86 +16,6 @@ namespace
 {
 
 using dnn_torch::concat;
-
-// Larger tensors are no sizes.
-constexpr size_t most_numbers = 64;
-
-template <class Type> std::optional<Type> literal_in(const std::string &text)
-{
-    Type number = 0;
-    const char *const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    const bool is_all = parsed.ec == std::errc() && parsed.ptr == end && !text.empty();
-    return is_all ? std::optional(number) : std::nullopt;
-}
-
-template <class Type> Type element(const Weight &weight, size_t index)
-{
-    Type number = {};
-    std::memcpy(&number, weight.bytes.data() + index * sizeof number, sizeof number);
-    return number;
-}
-
-std::optional<Number> number_in(const Weight &weight, size_t index)
-{
-    switch (weight.type) {
-    case ElementType::int64:
-        return literal_of(element<int64_t>(weight, index));
-    case ElementType::int32:
-        return std::to_string(element<int32_t>(weight, index));
-    case ElementType::boolean:
-        return element<uint8_t>(weight, index) ? "True" : "False";
-    case ElementType::float32:
-        if (std::isfinite(element<float>(weight, index)))
-            return literal_of(element<float>(weight, index));
-        return std::nullopt;
-    case ElementType::float64:
-        if (std::isfinite(element<double>(weight, index)))
-            return literal(element<double>(weight, index));
-        return std::nullopt;
-    default:
-        return std::nullopt;
-    }
-}
-
-size_t count_of(const Weight &weight)
-{
-    return weight.bytes.size() / bytes_of(weight.type);
-}
-
-template <class Type, class Number> std::vector<Number> all_of(const Weight &weight)
-{
-    std::vector<Number> all;
-    for (size_t i = 0; i < count_of(weight); i++)
-        all.push_back(static_cast<Number>(element<Type>(weight, i)));
-    return all;
-}
-
-std::vector<int64_t> wholes_in(const Weight &weight)
-{
-    switch (weight.type) {
-    case ElementType::int64:
-        return all_of<int64_t, int64_t>(weight);
-    case ElementType::int32:
-        return all_of<int32_t, int64_t>(weight);
-    case ElementType::int16:
-        return all_of<int16_t, int64_t>(weight);
-    case ElementType::int8:
-        return all_of<int8_t, int64_t>(weight);
-    default:
-        return all_of<uint8_t, int64_t>(weight);
-    }
-}
-
-bool has_only_finite(const Weight &weight)
-{
-    if (weight.type != ElementType::float32)
-        return true; // build_module() tells of the others
-    for (size_t i = 0; i < count_of(weight); i++)
-        if (!std::isfinite(element<float>(weight, i)))
-            return false;
-    return true;
-}
 
 // Also what graphs in attributes use.
 void add_used(const OnnxNode &node, std::vector<std::string_view> &names)
@@ -151,102 +68,25 @@ std::vector<const OnnxNode *> ordered(const std::vector<OnnxNode> &nodes)
 const OnnxRecipe *find_recipe(const OnnxNode &node)
 {
     const std::string name = node.domain.empty() ? node.type : concat(node.domain, ".", node.type);
-    for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_layers(), &onnx_shapes()})
+    for (const OnnxRecipes *recipes : {&onnx_arithmetic(), &onnx_control(), &onnx_layers(),
+                                       &onnx_places(), &onnx_recurrent(), &onnx_shapes()})
         if (const auto found = recipes->find(name); found != recipes->end())
             return &found->second;
     return nullptr;
 }
 
+void add_unknown(const OnnxGraph &graph, std::set<std::string> &unknown)
+{
+    for (const OnnxNode &node : graph.nodes) {
+        if (!find_recipe(node))
+            unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
+        for (const auto &[name, attribute] : node.attributes)
+            if (attribute.graph)
+                add_unknown(*attribute.graph, unknown);
+    }
+}
+
 } // namespace
-
-NumberKind kind_of(ElementType type)
-{
-    switch (type) {
-    case ElementType::float16:
-    case ElementType::bfloat16:
-    case ElementType::float32:
-    case ElementType::float64:
-        return NumberKind::real;
-    case ElementType::boolean:
-        return NumberKind::truth;
-    default:
-        return NumberKind::whole;
-    }
-}
-
-Number literal_of(float number)
-{
-    char text[32] = {};
-    double nearest = 0;
-    const char *const end = std::to_chars(std::begin(text), std::end(text), number).ptr;
-    if (!std::isfinite(number))
-        return concat("float(\"", text, "\")");
-    std::from_chars(text, end, nearest);
-    return literal(nearest);
-}
-
-// TorchScript cannot write the lowest number, which means "from the first" in Slice.
-Number literal_of(int64_t number)
-{
-    return std::to_string(std::max(number, -std::numeric_limits<int64_t>::max()));
-}
-
-std::optional<int64_t> known_whole(const Number &number)
-{
-    return literal_in<int64_t>(number);
-}
-
-std::optional<double> known_real(const Number &number)
-{
-    return literal_in<double>(number);
-}
-
-std::optional<Numbers> numbers_in(const Weight &weight)
-{
-    if (weight.shape.size() > 1 || count_of(weight) > most_numbers)
-        return std::nullopt;
-    Numbers numbers;
-    for (size_t i = 0; i < count_of(weight); i++) {
-        const std::optional<Number> number = number_in(weight, i);
-        if (!number)
-            return std::nullopt;
-        numbers.push_back(*number);
-    }
-    return numbers;
-}
-
-Expression tensor_in_code(Net &net, const std::string &name, const Weight &weight)
-{
-    const bool is_real = kind_of(weight.type) == NumberKind::real;
-    if (is_real && has_only_finite(weight))
-        return net.weight(name);
-    const std::string bytes = packed_bytes(weight);
-    const Weight packed = {
-        .type = weight.type, .shape = weight.shape, .strides = {}, .bytes = bytes};
-    if (is_real)
-        return net.numbers(weight.shape, all_of<float, float>(packed));
-    const Expression numbers = net.indices(weight.shape, wholes_in(packed));
-    return weight.type == ElementType::boolean ? net.let(concat(numbers, " != 0")) : numbers;
-}
-
-int type_number(NumberKind kind)
-{
-    constexpr int int64 = 4, float32 = 6, boolean = 11;
-    return kind == NumberKind::real ? float32 : kind == NumberKind::whole ? int64 : boolean;
-}
-
-std::string list_of(const Numbers &numbers)
-{
-    return concat("[", dnn_torch::joined(numbers), "]");
-}
-
-std::string list_of(const std::vector<int64_t> &numbers)
-{
-    Numbers texts;
-    for (const int64_t number : numbers)
-        texts.push_back(std::to_string(number));
-    return list_of(texts);
-}
 
 OnnxImport::OnnxImport(const OnnxModel &model, Net &net, const Expression &input)
     : model_(model), net_(net), device_(concat(input, ".device"))
@@ -310,7 +150,7 @@ Expression OnnxImport::floats(size_t input)
 
 Expression OnnxImport::of_file(const std::string &name, const Weight &weight)
 {
-    if (count_of(weight) == 0)
+    if (weight.bytes.empty())
         refuse(concat("computes with ", engine_kit::printable(name), ", which is empty"));
     return tensor_in_code(net_, name, weight);
 }
@@ -523,9 +363,7 @@ void OnnxImport::refuse(const std::string &words) const
 void OnnxImport::expect_known() const
 {
     std::set<std::string> unknown;
-    for (const OnnxNode &node : model_.nodes)
-        if (!find_recipe(node))
-            unknown.insert(node.domain.empty() ? node.type : concat(node.domain, ".", node.type));
+    add_unknown(model_, unknown);
     if (!unknown.empty())
         throw WeightFault(engine_kit::printable(concat(
             "is an ONNX model with operators that are not read here: ", dnn_torch::joined(unknown),
@@ -534,11 +372,16 @@ void OnnxImport::expect_known() const
 
 void OnnxImport::run()
 {
-    constexpr int64_t oldest = 7; // before that, operands spread out in another way
+    constexpr int64_t oldest = 7;  // before that, operands spread out in another way
+    constexpr int64_t newest = 25; // operators of later ones may compute something else
     if (model_.operators < oldest)
         throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
                                  ", and 7 is the oldest that is read; export it again, or use "
                                  "onnx.version_converter"));
+    if (model_.operators > newest)
+        throw WeightFault(concat("is an ONNX model of operators of version ", model_.operators,
+                                 ", and 25 is the newest that is read; export it again with "
+                                 "opset_version=18"));
     for (const OnnxNode *node : ordered(model_.nodes))
         take_node(*node);
     node_ = nullptr;
@@ -553,12 +396,47 @@ void OnnxImport::take_node(const OnnxNode &node)
     (*recipe)(*this);
 }
 
+void OnnxImport::run_nodes(const OnnxGraph &graph)
+{
+    const OnnxNode *const outer = node_;
+    for (const OnnxNode *node : ordered(graph.nodes))
+        take_node(*node);
+    node_ = outer;
+}
+
+Expression OnnxImport::truth_of_value(const std::string &name)
+{
+    const GraphValue &value = find(name);
+    if (value.numbers && value.numbers->size() == 1 && value.kind == NumberKind::truth)
+        return value.numbers->front();
+    return concat("bool(", tensor_of(name), ".item())");
+}
+
+std::optional<Numbers> OnnxImport::constant(const std::string &name) const
+{
+    const auto found = model_.tensors.find(name);
+    return found == model_.tensors.end() ? std::nullopt : numbers_in(found->second);
+}
+
+// Each copies all values.
+OnnxImport::Scope::Scope(OnnxImport &graph)
+    : graph_(graph), values_(graph.values_), floats_(graph.floats_)
+{
+    constexpr size_t most = 256;
+    if (++graph.scope_count_ > most)
+        graph.refuse("is one of more than 256 blocks");
+}
+
+OnnxImport::Scope::~Scope()
+{
+    std::swap(graph_.values_, values_);
+    std::swap(graph_.floats_, floats_);
+}
+
 void OnnxImport::run_inside(const OnnxGraph &graph)
 {
     const OnnxNode *const outer = node_;
-    for (const OnnxNode &node : graph.nodes)
-        take_node(node);
-    node_ = outer;
+    run_nodes(graph);
     for (size_t i = 0; i < std::min(graph.outputs.size(), outer->outputs.size()); i++) {
         const std::string &name = graph.outputs[i].name;
         if (!find(name).numbers)

@@ -4,7 +4,7 @@
 // What the recipes of ONNX's operators read and write.  Needs no LibTorch.
 #pragma once
 
-#include "engines/torch/architectures/net.h"
+#include "engines/torch/graphs/graph_code.h"
 #include "onnx_file.h"
 
 #include <map>
@@ -16,23 +16,8 @@
 namespace engine_torch
 {
 
-enum class NumberKind { real, whole, truth };
-NumberKind kind_of(ElementType type);
-
-// A number as an expression of TorchScript: "2", "x.size(2) * 2".
-using Number = std::string;
-using Numbers = std::vector<Number>;
-
 // One tensor has no more of them.
 constexpr size_t most_sizes = 4096;
-
-// The shortest literal of it: "0.7", which is what the exporter was told.
-Number literal_of(float number);
-Number literal_of(int64_t number);
-
-// Returns the number if the expression is a literal.
-std::optional<int64_t> known_whole(const Number &number);
-std::optional<double> known_real(const Number &number);
 
 // One tensor of the graph.  ONNX computes sizes with small tensors; here they are numbers of
 // TorchScript as long as possible, which the analysis of code understands.
@@ -112,6 +97,29 @@ public:
     // Runs a graph of one of its attributes, whose outputs become the operator's.
     void run_inside(const OnnxGraph &graph);
 
+    // ---- blocks of code
+    // While it lives, values belong to a block of code: those that the block makes end with it.
+    class Scope
+    {
+    public:
+        explicit Scope(OnnxImport &graph);
+        ~Scope();
+        Scope(const Scope &) = delete;
+        Scope &operator=(const Scope &) = delete;
+
+    private:
+        OnnxImport &graph_;
+        std::map<std::string, GraphValue, std::less<>> values_;
+        std::map<std::string, Expression, std::less<>> floats_;
+    };
+    // Writes the operators of a graph of one of its attributes.
+    void run_nodes(const OnnxGraph &graph);
+    // Returns a condition.
+    Expression truth_of(size_t input) { return truth_of_value(name_of(input)); }
+    Expression truth_of_value(const std::string &name);
+    // Returns the elements of a small tensor of the file, or nullopt if it is none.
+    std::optional<Numbers> constant(const std::string &name) const;
+
     [[noreturn]] void refuse(const std::string &words) const;
 
 private:
@@ -129,6 +137,7 @@ private:
     const OnnxNode *node_ = nullptr;
     const Expression device_; // of all tensors
     size_t number_count_ = 0; // of all values
+    size_t scope_count_ = 0;
     std::map<std::string, GraphValue, std::less<>> values_;
     std::map<std::string, Expression, std::less<>> floats_; // of the file's whole numbers
 };
@@ -137,20 +146,10 @@ using OnnxRecipe = void (*)(OnnxImport &);
 using OnnxRecipes = std::map<std::string_view, OnnxRecipe>;
 
 const OnnxRecipes &onnx_arithmetic();
+const OnnxRecipes &onnx_control();
 const OnnxRecipes &onnx_layers();
+const OnnxRecipes &onnx_places();
+const OnnxRecipes &onnx_recurrent();
 const OnnxRecipes &onnx_shapes();
-
-// The number of a type as PyTorch counts them; code generated here has no names for them.
-int type_number(NumberKind kind);
-
-// "[a, b]"
-std::string list_of(const Numbers &numbers);
-std::string list_of(const std::vector<int64_t> &numbers);
-
-// Returns a tensor of the file as an expression; whole numbers have 64 bits.
-Expression tensor_in_code(Net &net, const std::string &name, const Weight &weight);
-
-// Returns small tensors of the file as numbers, or nullopt.
-std::optional<Numbers> numbers_in(const Weight &weight);
 
 } // namespace engine_torch

@@ -602,91 +602,6 @@ void einsum(OnnxImport &graph)
                is_known ? static_cast<int>(rank) : -1);
 }
 
-// ---- recurrent layers
-
-constexpr char gates_function[] = R"(
-def gates(self, w, order: List[int]):
-    parts = torch.chunk(w, len(order), 0)
-    return torch.cat([parts[i] for i in order], 0)
-)";
-
-struct Recurrent {
-    const char *name = "";
-    const char *order = ""; // of PyTorch's gates among ONNX's
-    int64_t gate_count = 0;
-    bool has_cell = false;
-};
-
-constexpr Recurrent lstm = {
-    .name = "lstm", .order = "[0, 2, 3, 1]", .gate_count = 4, .has_cell = true};
-constexpr Recurrent gru = {.name = "gru", .order = "[1, 0, 2]", .gate_count = 3};
-
-void expect_plain(OnnxImport &graph, const Recurrent &kind)
-{
-    for (const char *name : {"activations", "clip", "activation_alpha", "activation_beta"})
-        if (graph.attribute(name))
-            graph.refuse(concat("has ", name, ", which is not read here"));
-    if (graph.has(4) || graph.has(7) || graph.whole("layout", 0) != 0 ||
-        graph.whole("input_forget", 0) != 0)
-        graph.refuse("has lengths, peepholes or a layout that are not read here");
-    if (!kind.has_cell && graph.whole("linear_before_reset", 0) == 0)
-        graph.refuse("has linear_before_reset=0, which is not read here");
-}
-
-// Weights and offsets of each direction, in PyTorch's order.
-std::string recurrent_weights(OnnxImport &graph, const Recurrent &kind, int64_t directions,
-                              int64_t size)
-{
-    graph.net().function(gates_function);
-    std::string list;
-    const auto add = [&](const std::string &part) {
-        dnn_torch::add_to_list(list,
-                               graph.net().let(concat("self.gates(", part, ", ", kind.order, ")")));
-    };
-    const int64_t rows = kind.gate_count * size;
-    for (int64_t i = 0; i < directions; i++) {
-        for (size_t input = 1; input <= 2; input++)
-            add(concat("torch.select(", graph.tensor(input), ", 0, ", i, ")"));
-        for (int64_t half = 0; half < (graph.has(3) ? 2 : 0); half++)
-            add(concat("torch.slice(torch.select(", graph.tensor(3), ", 0, ", i, "), 0, ",
-                       half * rows, ", ", (half + 1) * rows, ", 1)"));
-    }
-    return list;
-}
-
-template <const Recurrent &kind> void recurrent(OnnxImport &graph)
-{
-    expect_plain(graph, kind);
-    const std::string direction = graph.text("direction", "forward");
-    const bool is_reverse = direction == "reverse";
-    const int64_t directions = direction == "bidirectional" ? 2 : 1;
-    const auto shape = graph.value(2).shape;
-    if (!shape || shape->size() != 3 || (*shape)[0] != directions)
-        graph.refuse("computes its weights, which must be constants");
-    const int64_t size = (*shape)[2];
-    const Expression given = graph.tensor(0);
-    const Expression x =
-        is_reverse ? graph.net().let(concat("torch.flip(", given, ", [0])")) : given;
-    const auto state = [&](size_t input) {
-        return graph.has(input)
-                   ? graph.tensor(input)
-                   : graph.net().let(concat("torch.zeros([", directions, ", ", x, ".size(1), ",
-                                            size, "], device=", graph.device(), ")"));
-    };
-    const std::string states =
-        kind.has_cell ? concat("[", state(5), ", ", state(6), "]") : state(5);
-    const Expression made = graph.net().let(concat(
-        "torch.", kind.name, "(", x, ", ", states, ", [",
-        recurrent_weights(graph, kind, directions, size), "], ", graph.has(3) ? "True" : "False",
-        ", 1, 0.0, False, ", directions == 2 ? "True" : "False", ", False)"));
-    const Expression all =
-        graph.net().let(concat("torch.permute(torch.reshape(", made, "[0], [", x, ".size(0), ", x,
-                               ".size(1), ", directions, ", ", size, "]), [0, 2, 1, 3])"));
-    graph.give(is_reverse ? concat("torch.flip(", all, ", [0])") : all, 4);
-    for (size_t i = 1; i <= (kind.has_cell ? 2 : 1); i++)
-        graph.give(concat(made, "[", i, "]"), 3, NumberKind::real, i);
-}
-
 // ---- softmax
 
 template <bool is_log> void softmax(OnnxImport &graph)
@@ -846,6 +761,9 @@ Resizing resizing_of(OnnxImport &graph, const Expression &x)
                    : concat("(float(", (*sizes)[i], ") / float(", x, ".size(", i + 2, ")))"));
         if (const auto known = known_real(made.scales.back()))
             made.factors.push_back(*known);
+        if (known_real(made.scales.back()).value_or(1) <= 0 ||
+            known_whole(made.sizes.back()).value_or(1) <= 0)
+            graph.refuse("makes a picture of no size");
     }
     made.are_scales_known = scales.has_value();
     return made;
@@ -969,7 +887,6 @@ const OnnxRecipes &onnx_layers()
         {"ConvTranspose", transposed_convolution},
         {"DepthToSpace", depth_to_space},
         {"Einsum", einsum},
-        {"GRU", recurrent<gru>},
         {"Gemm", gemm},
         {"GlobalAveragePool", global_average},
         {"GlobalMaxPool", global_maximum},
@@ -977,7 +894,6 @@ const OnnxRecipes &onnx_layers()
         {"GroupNormalization", group_norm},
         {"InstanceNormalization", instance_norm},
         {"LRN", response_norm},
-        {"LSTM", recurrent<lstm>},
         {"LayerNormalization", layer_norm},
         {"LogSoftmax", softmax<true>},
         {"LpNormalization", lp_norm},

@@ -7,6 +7,7 @@
 #include "engine_kit/content_hash.h"
 #include "engine_kit/failure.h"
 #include "engine_kit/text.h"
+#include "engines/torch/graphs/graph_contract.h"
 #include "onnx_import.h"
 
 #include <algorithm>
@@ -19,39 +20,6 @@ namespace
 {
 
 using dnn_torch::concat;
-
-bool is_reserved(const std::string &name)
-{
-    static const std::set<std::string> words = {
-        "and",    "as",     "assert", "break",  "class", "continue", "def",    "del",
-        "elif",   "else",   "except", "False",  "for",   "from",     "global", "if",
-        "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
-        "raise",  "return", "self",   "torch",  "True",  "try",      "math",   "while",
-        "with",   "yield",  "float",  "int",    "max",   "min",      "bool"};
-    const bool is_variable = name.size() > 1 && name[0] == 'x' && // a name of let()
-                             std::all_of(name.begin() + 1, name.end(),
-                                         [](unsigned char c) { return std::isdigit(c) != 0; });
-    return words.count(name) > 0 || is_variable;
-}
-
-} // namespace
-
-std::string python_name(std::string name)
-{
-    std::replace_if(
-        name.begin(), name.end(),
-        [](char c) {
-            const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-            return !is_letter && !(c >= '0' && c <= '9');
-        },
-        '_');
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
-        name = concat("_", name);
-    return is_reserved(name) ? concat(name, "_") : name;
-}
-
-namespace
-{
 
 std::string take_inputs(const OnnxModel &model, OnnxImport &graph)
 {
@@ -90,11 +58,6 @@ std::string results_of(const OnnxModel &model, OnnxImport &graph)
 }
 
 // ---- what the graph tells
-
-bool is_colours(int64_t channels)
-{
-    return channels == 1 || channels == 3 || channels == 4;
-}
 
 // The first input that may be a picture.
 const OnnxValue *picture_of(const OnnxModel &model)
@@ -156,24 +119,6 @@ std::string contract_of(const OnnxModel &model)
 }
 
 } // namespace
-
-std::string picture_contract(std::optional<ElementType> type, const std::vector<int64_t> &shape,
-                             bool is_any_size)
-{
-    const bool ends_with_channels = !is_colours(shape[1]) && is_colours(shape[3]);
-    const size_t channels = ends_with_channels ? 3 : 1, height = ends_with_channels ? 1 : 2;
-    std::string fields;
-    if (type == ElementType::uint8)
-        dnn_torch::add_to_list(fields, R"("type": "uint8")");
-    if (ends_with_channels)
-        dnn_torch::add_to_list(fields, R"("layout": "nhwc")");
-    if (is_colours(shape[channels]))
-        dnn_torch::add_to_list(fields, concat(R"("channels": )", shape[channels]));
-    if (shape[height] > 0 && shape[height + 1] > 0 && !is_any_size)
-        dnn_torch::add_to_list(fields,
-                               concat(R"("size": [)", shape[height + 1], ", ", shape[height], "]"));
-    return concat(R"({"input": {)", fields, "}}");
-}
 
 namespace
 {

@@ -28,14 +28,6 @@ OnnxNetwork build_network(const OnnxModel &model);
 // Returns what Ultralytics' exporter wrote into the file, as JSON; or "".
 std::string ultralytics_of(const OnnxModel &model);
 
-// Returns a name of Python that TorchScript and code generated here leave free: "input_1" for
-// "input.1".
-std::string python_name(std::string name);
-
-// What a graph tells about an input of four dimensions, as JSON; sizes below 0 are not fixed.
-std::string picture_contract(std::optional<ElementType> type, const std::vector<int64_t> &shape,
-                             bool is_any_size);
-
 // An ONNX file, read and turned into code.  Never changes; any thread.
 class OnnxFile
 {

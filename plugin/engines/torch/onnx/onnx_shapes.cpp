@@ -18,60 +18,6 @@ namespace
 using dnn_torch::concat;
 using enum NumberKind;
 
-// ---- branches
-
-// PyTorch's squeeze(): a branch without the dimension, and one that does nothing.
-bool is_squeeze(const OnnxGraph &without, const OnnxGraph &as_is)
-{
-    return without.nodes.size() == 1 && as_is.nodes.size() == 1 &&
-           without.nodes[0].type == "Squeeze" && as_is.nodes[0].type == "Identity" &&
-           !without.nodes[0].inputs.empty() && !as_is.nodes[0].inputs.empty() &&
-           without.nodes[0].inputs[0] == as_is.nodes[0].inputs[0];
-}
-
-Numbers axes_of_squeeze(OnnxImport &graph, const OnnxNode &node)
-{
-    Numbers axes;
-    if (const auto given = node.attributes.find("axes"); given != node.attributes.end())
-        for (const int64_t axis : given->second.numbers)
-            axes.push_back(literal_of(axis));
-    return node.inputs.size() > 1 ? graph.find(node.inputs[1]).numbers.value_or(axes) : axes;
-}
-
-// What follows needs the number of dimensions, so it fails if this one is not 1.
-void give_squeezed(OnnxImport &graph, const OnnxNode &node)
-{
-    const Expression x = graph.tensor_of(node.inputs[0]);
-    const GraphValue value = graph.find(node.inputs[0]);
-    const Numbers axes = axes_of_squeeze(graph, node);
-    const std::optional<int64_t> given = axes.size() == 1 ? known_whole(axes[0]) : std::nullopt;
-    if (!given || value.rank < 0)
-        graph.refuse("removes dimensions that the file does not tell");
-    const int64_t axis = graph.axis(*given, value.rank);
-    Numbers sizes;
-    for (int64_t i = 0; i < value.rank; i++)
-        if (i != axis)
-            sizes.push_back(concat(x, ".size(", i, ")"));
-    graph.give(concat("torch.reshape(", x, ", ", list_of(sizes), ")"), value.rank - 1, value.kind);
-}
-
-// One branch where the file tells which.
-void branch(OnnxImport &graph)
-{
-    const OnnxAttribute *const yes = graph.attribute("then_branch"), *const no = graph.attribute(
-                                                                         "else_branch");
-    if (!yes || !yes->graph || !no || !no->graph)
-        graph.refuse("has no branches");
-    const auto condition = graph.numbers(0);
-    if (condition && condition->size() == 1 && condition->front() == "True")
-        return graph.run_inside(*yes->graph);
-    if (condition && condition->size() == 1 && condition->front() == "False")
-        return graph.run_inside(*no->graph);
-    if (is_squeeze(*yes->graph, *no->graph))
-        return give_squeezed(graph, yes->graph->nodes[0]);
-    graph.refuse("decides while the model runs; export it for one of the cases");
-}
-
 // ---- constants
 
 void constant(OnnxImport &graph)
@@ -611,7 +557,6 @@ const OnnxRecipes &onnx_shapes()
         {"Flatten", flatten},
         {"Gather", gather},
         {"GatherElements", gather_elements},
-        {"If", branch},
         {"Pad", pad},
         {"Range", range},
         {"Reshape", reshape},
