@@ -95,9 +95,10 @@ void shape(OnnxImport &graph)
         return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
     };
     Numbers numbers;
-    auto known = graph.value(0).shape;
-    if (const auto elements = graph.numbers(0); elements && rank == 1)
-        known = {static_cast<int64_t>(elements->size())};
+    const auto elements = graph.numbers(0);
+    const std::optional<std::vector<int64_t>> known =
+        elements && rank == 1 ? std::optional(std::vector{static_cast<int64_t>(elements->size())})
+                              : graph.value(0).shape;
     for (int64_t i = bound("start", 0); i < bound("end", rank); i++)
         numbers.push_back(known ? std::to_string((*known)[static_cast<size_t>(i)])
                                 : concat(graph.tensor(0), ".size(", i, ")"));
