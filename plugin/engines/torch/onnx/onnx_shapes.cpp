@@ -96,12 +96,14 @@ void shape(OnnxImport &graph)
     };
     Numbers numbers;
     const auto elements = graph.numbers(0);
-    const std::optional<std::vector<int64_t>> known =
-        elements && rank == 1 ? std::optional(std::vector{static_cast<int64_t>(elements->size())})
-                              : graph.value(0).shape;
+    const auto &known = graph.value(0).shape;
     for (int64_t i = bound("start", 0); i < bound("end", rank); i++)
-        numbers.push_back(known ? std::to_string((*known)[static_cast<size_t>(i)])
-                                : concat(graph.tensor(0), ".size(", i, ")"));
+        if (elements && rank == 1)
+            numbers.push_back(std::to_string(elements->size()));
+        else if (known)
+            numbers.push_back(std::to_string((*known)[static_cast<size_t>(i)]));
+        else
+            numbers.push_back(concat(graph.tensor(0), ".size(", i, ")"));
     graph.give_numbers(numbers, false, whole);
 }
 
