@@ -73,7 +73,8 @@ def project_of(test):
 
 
 def suites_of(test):
-    return [suite.partition(":")[2] or "(none)" for suite in test["suite"]]
+    """Those of a test; its project's name, which meson takes as well, if it has none."""
+    return [suite.partition(":")[2] or project_of(test) for suite in test["suite"]]
 
 
 def pytest_report(test):

@@ -6,6 +6,7 @@ import os
 import pathlib
 import sys
 
+import pytest
 import support
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -47,6 +48,11 @@ def refused(*words, code=2, **options):
 
 
 def make(path, *words):
+    encoders = [coder for option, coder in zip(words, words[1:])
+                if str(option).startswith("-c:") and coder != "copy"]
+    missing = support.OWN_FFMPEG and support.lacks(encoders=encoders)
+    if missing:
+        pytest.skip(f"this ffmpeg was built without: {missing}")
     support.succeed(*words, path, plain=True, loglevel="error")
     return path
 

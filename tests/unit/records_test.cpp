@@ -7,6 +7,7 @@
 #include "host/findings/records.h"
 
 extern "C" {
+#include <libavformat/avio.h>
 #include <libavutil/avutil.h>
 }
 
@@ -286,6 +287,12 @@ TEST(Formats, FollowTheEnding)
 
 // ---- destinations ---------------------------------------------------------------
 
+// An FFmpeg that somebody built may have no network.
+bool has_network()
+{
+    return avio_find_protocol_name("tcp:") != nullptr;
+}
+
 class Records : public testing::Test
 {
 protected:
@@ -393,7 +400,9 @@ TEST_F(Records, ThatCannotBeWrittenAreOneLine)
     EXPECT_NE(fault("/").find("directory"), std::string::npos);
     EXPECT_NE(fault("/dev/full").find("No space left"), std::string::npos);
     EXPECT_NE(fault("nonsense://x").find("Protocol not found"), std::string::npos);
-    EXPECT_NE(fault("tcp://127.0.0.1:1").find("refused"), std::string::npos);
+    if (has_network()) {
+        EXPECT_NE(fault("tcp://127.0.0.1:1").find("refused"), std::string::npos);
+    }
     EXPECT_NE(fault("pipe:999").find("Bad file descriptor"), std::string::npos);
 }
 
@@ -447,6 +456,8 @@ TEST_F(Records, AReaderThatDoesNotReadIsNotWaitedForAtTheEnd)
 
 TEST_F(Records, GoToAnAddress)
 {
+    if (!has_network())
+        GTEST_SKIP() << "this FFmpeg has no network";
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
