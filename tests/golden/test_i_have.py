@@ -109,7 +109,7 @@ FILES = {
     "is a torch.export program that": exported("torch.ops.aten.relu.default", {
         "buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "count"}}),
     "is an AOTInductor": zip_of("net/archive_format", "net/data/aotinductor/model/code.so"),
-    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"Loop")))),
+    "is an ONNX": onnx((1, message((1, b"x"), (2, b"y"), (4, b"Scan")))),
     "has a tensor": onnx(tensor_in(b"../w.data")),
     "is in several files": onnx(tensor_in(b"w.data"), (1, message((1, b"x"), (2, b"y"), (4, b"Relu")))),
     "is a TensorFlow": bytes_of(b"\n\x05", "net.pb"),
