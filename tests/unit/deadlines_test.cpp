@@ -215,7 +215,9 @@ TEST(ChosenEvery, StaysWhileRunsVary)
     const auto varies = [&](int, int) {
         return 0.070 + 0.0001 * static_cast<double>(random() % 100);
     };
-    EXPECT_EQ(choose(5000, varies).changes, 1U) << "70 to 80 ms: three intervals, or two at times";
+    const Chosen chosen = choose(5000, varies);
+    EXPECT_EQ(chosen.every, 3) << "70 to 80 ms: two intervals, which is too close for some";
+    EXPECT_LE(chosen.changes, 2U) << "the first three runs may have been short";
     const auto stalls = [](int, int number) { return number % 20 == 0 ? 0.5 : 0.020; };
     EXPECT_EQ(choose(5000, stalls).every, 1);
     EXPECT_EQ(choose(5000, stalls).changes, 0U);

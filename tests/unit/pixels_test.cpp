@@ -618,7 +618,8 @@ TEST(Stencils, BlurARectangleAlone)
             const int across = now.width < 97 ? now.format.log2_chroma_w : 0;
             const int down = now.height < 75 ? now.format.log2_chroma_h : 0;
             const double first = now.get(left >> across, top >> down);
-            const double near = 0.3 * now.white();
+            const double range = is_float(now.format) ? 10 : now.white(); // of fill_randomly()
+            const double near = 0.3 * range;
             for (int y = 0; y < now.height; y++)
                 for (int x = 0; x < now.width; x++) {
                     const bool is_inside = x >= left >> across && x <= (right - 1) >> across &&
