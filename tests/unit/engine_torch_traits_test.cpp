@@ -85,37 +85,6 @@ TEST(State, IsNotSeenInPublishedKindsOfModels)
     }
 }
 
-const char *const caching[] = {"cache_cached_scales", "cache_cached_grid", "cache_cached_size",
-                               "cache_cached_twice"};
-
-const char *const remembering[] = {
-    "memory_first_picture", "memory_first_content", "memory_first_is_other", "memory_first_returns",
-    "memory_first_writes",  "memory_behind",        "memory_counts",         "memory_toggles",
-    "memory_grows",         "memory_fields",        "memory_noise",          "memory_once_bright"};
-
-// What a model keeps for pictures of one size is no memory of pictures.
-TEST(State, IsNotWhatDependsOnExtentsAlone)
-{
-    for (const char *name : caching) {
-        Running running(name), other(name);
-        EXPECT_EQ(running.model.tuning.in_order, 0) << name << ": " << running.model.notice();
-        EXPECT_FALSE(contains(running.model.notice(), "remembers")) << name;
-        const Pictures small(1, 3, 32, 48);
-        const auto first = run(running, small);
-        EXPECT_EQ(run(running, small), first) << name;
-        EXPECT_EQ(run(other, small), first) << name;
-    }
-}
-
-TEST(State, IsWhatShowsThatARunWentBefore)
-{
-    for (const char *name : remembering) {
-        Running running(name);
-        EXPECT_EQ(running.model.tuning.in_order, 1) << name;
-        EXPECT_TRUE(contains(running.model.notice(), "remembers")) << name;
-    }
-}
-
 // Its hidden state has the size of its first picture: not that of a probe.
 TEST(State, TakesTheSizeOfTheFirstPicture)
 {

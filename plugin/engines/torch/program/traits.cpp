@@ -3,7 +3,6 @@
 
 #include "traits.h"
 
-#include "caches.h"
 #include "graph_checks.h"
 #include "graph_walk.h"
 #include "operator_traits.h"
@@ -165,7 +164,7 @@ public:
     // Those that are always None are not in `arguments`.
     Flow(const Module &module, const std::shared_ptr<Graph> &graph,
          const std::set<size_t> &arguments, const std::set<size_t> &pictures)
-        : GraphWalk(module, graph), fills_(cache_fills(module, graph))
+        : GraphWalk(module, graph)
     {
         for (const size_t i : arguments)
             mark(graph->inputs()[i], marks_of_argument(*graph->inputs()[i], pictures.count(i) > 0));
@@ -268,7 +267,7 @@ private:
         case prim::GetAttr:
             return get_attribute(node);
         case prim::SetAttr:
-            if (converts_itself(node) || fills_.count(&node) > 0)
+            if (converts_itself(node))
                 traits_.converts_itself = true;
             else
                 write(marks_of(node.inputs().at(0)));
@@ -484,7 +483,6 @@ private:
         return depends ? unsigned{of_samples} : 0;
     }
 
-    const std::set<const Node *> fills_;
     std::map<const Node *, std::shared_ptr<Graph>> bodies_; // code outside the graph
     unsigned stored_ = 0; // marks of the memory that was put into containers
     Traits traits_;

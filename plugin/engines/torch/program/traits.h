@@ -15,8 +15,7 @@ namespace engine_torch
 struct Traits {
     bool writes_input = false;     // forward() may change its input tensor
     bool keeps_state = false;      // a run may change what later runs read
-    bool converts_itself = false;  // a run may convert lists of the module to other types, or fill
-                                   // caches (see caches.h)
+    bool converts_itself = false;  // a run may convert lists of the module to other types
     bool writes_weights = false;   // a run may change parameters; implies keeps_state
     bool writes_constants = false; // a run may change tensors in the code; implies keeps_state
     bool branches_on_data = false; // which code runs may depend on the samples
