@@ -353,10 +353,11 @@ class Attends(nn.Module):
         self.register_buffer("mean", torch.rand(1, 3, 1, 1), persistent=False)
 
     def forward(self, picture, *, strength=0.5):
-        n, c, h, w = (made := self.even(self.first(picture - self.mean))).shape
-        q, k, v = self.all(self.norm(made.flatten(2).transpose(1, 2))).chunk(3, -1)
+        # Within rows: within the picture, each size that is tried would take a square of its time.
+        rows = self.norm(self.even(self.first(picture - self.mean)).permute(0, 2, 3, 1))
+        q, k, v = self.all(rows).chunk(3, -1)
         mixed = functional.scaled_dot_product_attention(q, k, v)
-        made = self.last(mixed.transpose(1, 2).reshape(n, c, h, w)) * strength
+        made = self.last(mixed.permute(0, 3, 1, 2)) * strength
         with torch.no_grad():
             edges = functional.pad(picture, (1, 1, 1, 1), mode="reflect")[:, :, 1:-1, 1:-1]
         made += edges

@@ -137,7 +137,7 @@ struct Loop {
 };
 
 // No network has as many: rounds beyond are an error while the model runs.
-constexpr int64_t most_rounds = 100'000;
+constexpr int64_t most_rounds = 10'000;
 
 Loop loop_of(OnnxImport &graph)
 {
