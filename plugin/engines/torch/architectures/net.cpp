@@ -162,23 +162,26 @@ void Net::line(const std::string &text)
     lines_ += concat(margin_, text, "\n");
 }
 
+void Net::begin_block(const std::string &head)
+{
+    line(concat(head, ":"));
+    margin_ += "    ";
+}
+
 void Net::begin(const std::string &condition)
 {
-    line(concat("if ", condition, ":"));
-    margin_ += "    ";
+    begin_block(concat("if ", condition));
 }
 
 void Net::otherwise()
 {
     end();
-    line("else:");
-    margin_ += "    ";
+    begin_block("else");
 }
 
 void Net::begin_for(const std::string &rounds)
 {
-    line(concat("for ", rounds, ":"));
-    margin_ += "    ";
+    begin_block(concat("for ", rounds));
 }
 
 void Net::end()

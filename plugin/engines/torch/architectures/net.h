@@ -196,6 +196,7 @@ private:
     void expect_one_for_each(const std::string &name, int64_t channels,
                              const std::string &layer) const;
     Expression attribute(NetTensor tensor);
+    void begin_block(const std::string &head);
     static std::string place_of(std::string_view name);
     void expect_none_missing() const;
     void expect_all_used() const;

@@ -217,11 +217,7 @@ std::string rounds_of(OnnxImport &graph)
 {
     if (!graph.has(0))
         return std::to_string(most_rounds + 1);
-    const auto numbers = graph.numbers(0);
-    const std::string given = numbers && numbers->size() == 1
-                                  ? numbers->front()
-                                  : concat("int(", graph.tensor(0), ".item())");
-    return concat("min(", given, ", ", most_rounds + 1, ")");
+    return concat("min(", graph.number_of(0, whole), ", ", most_rounds + 1, ")");
 }
 
 // Whether the body may end the loop: PyTorch's exporter returns the constant True for "for".

@@ -203,6 +203,14 @@ Numbers OnnxImport::numbers_of(size_t input)
     refuse(concat("computes its input ", input, " from samples; it must follow from sizes"));
 }
 
+Number OnnxImport::number_of(size_t input, NumberKind kind)
+{
+    const char *const type = kind == NumberKind::whole ? "int" : "float";
+    const std::optional<Numbers> known = numbers(input);
+    return known && known->size() == 1 ? concat(type, "(", known->front(), ")")
+                                       : concat(type, "(", tensor(input), ".item())");
+}
+
 std::vector<int64_t> OnnxImport::wholes_of(size_t input)
 {
     std::vector<int64_t> wholes;

@@ -68,6 +68,8 @@ public:
     // The elements of a small tensor, or none.  numbers_of() refuses where they are not known.
     std::optional<Numbers> numbers(size_t input);
     Numbers numbers_of(size_t input);
+    // A tensor of one element as a number of TorchScript: "int(2)", or read while the model runs.
+    Number number_of(size_t input, NumberKind kind);
     // The same, which must be literals.
     std::vector<int64_t> wholes_of(size_t input);
 

@@ -199,16 +199,10 @@ def suppressed(self, boxes, scores, most: int, overlap: float, least: Optional[f
     return torch.cat(kept, 0)
 )";
 
-// A number that an input has, or a tensor of one element.
-std::string number_of(OnnxImport &graph, size_t input, NumberKind kind,
+std::string number_or(OnnxImport &graph, size_t input, NumberKind kind,
                       const std::string &otherwise)
 {
-    if (!graph.has(input))
-        return otherwise;
-    const char *const type = kind == whole ? "int" : "float";
-    const auto numbers = graph.numbers(input);
-    return numbers && numbers->size() == 1 ? concat(type, "(", numbers->front(), ")")
-                                           : concat(type, "(", graph.tensor(input), ".item())");
+    return graph.has(input) ? graph.number_of(input, kind) : otherwise;
 }
 
 // No box is kept unless the file says how many.
@@ -216,8 +210,8 @@ void non_max_suppression(OnnxImport &graph)
 {
     graph.net().function(boxes_functions);
     graph.give(concat("self.suppressed(", graph.tensor(0), ", ", graph.tensor(1), ", ",
-                      number_of(graph, 2, whole, "0"), ", ", number_of(graph, 3, real, "0.0"), ", ",
-                      number_of(graph, 4, real, "None"), ", ",
+                      number_or(graph, 2, whole, "0"), ", ", number_or(graph, 3, real, "0.0"), ", ",
+                      number_or(graph, 4, real, "None"), ", ",
                       graph.whole("center_point_box", 0) != 0 ? "True" : "False", ")"),
                2, whole);
 }

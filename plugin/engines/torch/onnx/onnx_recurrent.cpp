@@ -43,6 +43,20 @@ void expect_plain(OnnxImport &graph)
         graph.refuse("has lengths, peepholes or a layout that are not read here");
 }
 
+// Turns the steps round for the direction that begins with the last, and its results back.
+Expression in_direction(OnnxImport &graph, const Expression &steps, bool is_reverse)
+{
+    return is_reverse ? graph.net().let(concat("torch.flip(", steps, ", [0])")) : steps;
+}
+
+// `leading` dimensions before those of a state: "2, ".
+Expression zero_state(OnnxImport &graph, const std::string &leading, const Expression &x,
+                      int64_t size)
+{
+    return graph.net().let(
+        concat("torch.zeros([", leading, x, ".size(1), ", size, "], device=", graph.device(), ")"));
+}
+
 // Weights and offsets of each direction, in PyTorch's order.
 std::string recurrent_weights(OnnxImport &graph, const Recurrent &kind, int64_t directions,
                               int64_t size)
@@ -80,14 +94,10 @@ template <const Recurrent &kind> void recurrent(OnnxImport &graph)
     const bool is_reverse = direction == "reverse";
     const int64_t directions = direction == "bidirectional" ? 2 : 1;
     const int64_t size = state_size(graph, directions);
-    const Expression given = graph.tensor(0);
-    const Expression x =
-        is_reverse ? graph.net().let(concat("torch.flip(", given, ", [0])")) : given;
+    const Expression x = in_direction(graph, graph.tensor(0), is_reverse);
     const auto state = [&](size_t input) {
-        return graph.has(input)
-                   ? graph.tensor(input)
-                   : graph.net().let(concat("torch.zeros([", directions, ", ", x, ".size(1), ",
-                                            size, "], device=", graph.device(), ")"));
+        return graph.has(input) ? graph.tensor(input)
+                                : zero_state(graph, concat(directions, ", "), x, size);
     };
     const std::string states =
         kind.has_cell ? concat("[", state(5), ", ", state(6), "]") : state(5);
@@ -98,7 +108,7 @@ template <const Recurrent &kind> void recurrent(OnnxImport &graph)
     const Expression all =
         graph.net().let(concat("torch.permute(torch.reshape(", made, "[0], [", x, ".size(0), ", x,
                                ".size(1), ", directions, ", ", size, "]), [0, 2, 1, 3])"));
-    graph.give(is_reverse ? concat("torch.flip(", all, ", [0])") : all, 4);
+    graph.give(in_direction(graph, all, is_reverse), 4);
     for (size_t i = 1; i <= (kind.has_cell ? 2 : 1); i++)
         graph.give(concat(made, "[", i, "]"), 3, NumberKind::real, i);
 }
@@ -132,10 +142,7 @@ Expression reset_first(OnnxImport &graph, const Expression &x, int64_t place, in
         const Expression both = of_direction(3);
         offsets = concat(both, "[:", rows, "] + ", both, "[", rows, ":]");
     }
-    const Expression state = graph.has(5)
-                                 ? of_direction(5)
-                                 : graph.net().let(concat("torch.zeros([", x, ".size(1), ", size,
-                                                          "], device=", graph.device(), ")"));
+    const Expression state = graph.has(5) ? of_direction(5) : zero_state(graph, "", x, size);
     return graph.net().let(concat("self.gru_reset_first(", x, ", ", state, ", ", of_direction(1),
                                   ", ", of_direction(2), ", ", offsets, ")"));
 }
@@ -152,12 +159,9 @@ void gru_of_either_kind(OnnxImport &graph)
     std::string all, last;
     for (int64_t i = 0; i < directions; i++) {
         const bool is_reverse = direction == "reverse" || i == 1;
-        const Expression given = graph.tensor(0);
-        const Expression x =
-            is_reverse ? graph.net().let(concat("torch.flip(", given, ", [0])")) : given;
+        const Expression x = in_direction(graph, graph.tensor(0), is_reverse);
         const Expression made = reset_first(graph, x, i, size);
-        dnn_torch::add_to_list(all, is_reverse ? concat("torch.flip(", made, "[0], [0])")
-                                               : concat(made, "[0]"));
+        dnn_torch::add_to_list(all, in_direction(graph, concat(made, "[0]"), is_reverse));
         dnn_torch::add_to_list(last, concat(made, "[1]"));
     }
     graph.give(concat("torch.stack([", all, "], 1)"), 4);
