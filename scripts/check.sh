@@ -78,11 +78,6 @@ if [ ${#suites[@]} -eq 0 ]; then
     printf 'TOOK %6d s  build\n' "$SECONDS"
 fi
 
-if ! /usr/bin/python3 tests/torch_is_sound.py; then
-    echo "check.sh: PyTorch computes wrongly with oneDNN as it is; it runs with SSE4.1"
-    export ONEDNN_MAX_CPU_ISA=SSE41
-fi
-
 select=()
 expect=()
 for suite in ${suites[@]+"${suites[@]}"}; do

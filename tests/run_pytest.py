@@ -6,6 +6,8 @@ import importlib.util
 import os
 import sys
 
+import sound_torch
+
 NEEDED = {"pytest": "python3-pytest", "numpy": "python3-numpy", "torch": "python3-torch"}
 
 
@@ -14,6 +16,7 @@ def main():
     if missing:
         print(f"SKIP: {', '.join(missing)} not installed")
         return 77
+    sound_torch.make_sound()
     import pytest
 
     status = pytest.main(sys.argv[1:])

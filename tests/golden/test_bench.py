@@ -170,7 +170,7 @@ def test_other_forms_and_tiles_are_bars_and_no_rows(model):
     forms = {label.split(", ")[1] for label in labels if label.endswith(own)}
     forms.add(bars[0][0].split(", ")[1])
     wanted = {"as saved", "frozen", "channels_last"}
-    if "ONEDNN_MAX_CPU_ISA" not in os.environ:  # see tests/torch_is_sound.py
+    if "ONEDNN_MAX_CPU_ISA" not in os.environ:  # see tests/sound_torch.py
         wanted.add("inference")
     assert forms >= wanted, text
     assert bars[0][0] + ", tile=256" in labels, text
