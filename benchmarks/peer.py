@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A net in another runtime, without a video: one line of JSON with its rate.
+"""A net in another runtime, without a video: one line of JSON with its rate and its start.
 
 peer.py KIND NET HEIGHT WIDTH WORKERS THREADS SECONDS FILE
 
@@ -147,10 +147,13 @@ def main():
     picture = torch.rand(1, NETS[name].channels, height, width)
     if not pathlib.Path(path).exists():
         return make(kind, name, picture, pathlib.Path(path))
+    started = time.monotonic()
     runs = KINDS[kind][1](picture, path, workers, threads)
+    runs[0]()
+    first_run_s = time.monotonic() - started  # without the imports
     fps = rate_of(runs, float(seconds), threads)
     kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"fps": fps, "mib": kib / 1024}))
+    print(json.dumps({"fps": fps, "mib": kib / 1024, "first_run_s": first_run_s}))
     return None
 
 

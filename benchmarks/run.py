@@ -31,6 +31,7 @@ BENCHMARKS = {
     "feeding": "feeding",
     "detect": "detect",
     "fused": "fused",
+    "onnx": "onnx_files",
     "isolate": "isolate",
     "start": "start",
     "tiles": "tiles",

@@ -121,10 +121,21 @@ private:
 
     int find_step(Extent extent)
     {
-        for (int step = 1; step <= small_extent; step++)
-            if (takes(changed(found_.tried, extent, found_.tried.*extent + step)))
+        // A network that halves and doubles may also take sizes a little below its multiples: 93 and
+        // 96 after 64, if those are of 32.  Eight steps on, such a step is taken no more.
+        constexpr int far = 8;
+        const auto takes_steps = [&](int step, int count) {
+            return takes(changed(found_.tried, extent, found_.tried.*extent + count * step));
+        };
+        int nearest = 0;
+        for (int step = 1; step <= small_extent; step++) {
+            if (!takes_steps(step, 1))
+                continue;
+            if (step == 1 || takes_steps(step, far))
                 return step;
-        return 0;
+            nearest = nearest ? nearest : step;
+        }
+        return nearest;
     }
 
     int find_smallest(Extent extent, int step)

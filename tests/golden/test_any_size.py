@@ -75,6 +75,11 @@ class Only(nn.Module):
         return self.net(x)
 
 
+class Red(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, :1]
+
+
 class Global(nn.Module):
     """The mean of the picture counts."""
 
@@ -258,6 +263,17 @@ def test_size_of_a_contract(tmp_path):
     (tmp_path / "net.pt.json").write_text('{"input": {"size": [71, 53]}}')
     source, result = made_by(dnn(path))
     assert result.stdout == pictures.raw(source, "rgb24")
+
+
+def test_one_channel_out_of_three_at_the_size_of_a_contract(tmp_path):
+    """How many come out is only known at that size: IS-Net returns a mask."""
+    path = save(tmp_path, Only(Red(), 71, 53))
+    (tmp_path / "net.pt.json").write_text('{"input": {"size": [71, 53]}}')
+    source, result = made_by(dnn(path), size=(71, 53))
+    masks = pictures.unpack(result.stdout, "gray", 71, 53)
+    assert len(masks) == len(source)
+    for mask, frame in zip(masks, source):
+        assert (mask.image[0] == frame.image[0]).all()
 
 
 # ---- tiles ----------------------------------------------------------------------

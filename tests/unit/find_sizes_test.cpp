@@ -76,6 +76,25 @@ TEST(FindSizes, OneMoreThanMultiples)
     EXPECT_EQ(fit_size(found, {640, 360}), (Size{633, 353}));
 }
 
+// PP-OCR's detection takes 61 to 64, 93 to 96, and so on.
+TEST(FindSizes, MultiplesAndALittleBelow)
+{
+    const auto takes = [](int extent) { return extent > 32 && (extent + 3) % 32 < 4; };
+    FoundSizes found =
+        find(enlarging(1, [=](Size size) { return takes(size.width) && takes(size.height); }));
+    EXPECT_EQ(found.width, (ExtentRule{32, 64}));
+    EXPECT_EQ(found.height, (ExtentRule{32, 64}));
+}
+
+// Sizes that end soon are told all the same.
+TEST(FindSizes, MultiplesUpToALimit)
+{
+    FoundSizes found = find(enlarging(
+        1, [](Size size) { return size.width % 16 == 0 && size.width <= 128 && size.height <= 128; }));
+    EXPECT_EQ(found.width, (ExtentRule{16, 16}));
+    EXPECT_EQ(found.height, (ExtentRule{1, 1}));
+}
+
 TEST(FindSizes, OneAlone)
 {
     FoundSizes found = find(enlarging(4, [](Size size) { return size == Size{320, 240}; }));

@@ -6,6 +6,8 @@
 #include "host/model/contract_fields.h"
 #include "host/model/picture_tensors.h"
 
+#include <vector>
+
 extern "C" {
 #include <libavutil/error.h>
 }
@@ -115,8 +117,10 @@ Size probe_size(Model &model, Size size, int channels, int made)
                 turns + " at " + to_text(size) + ", not into " + std::to_string(made));
 }
 
-ModelProbe::ModelProbe(std::shared_ptr<Model> model, const TimeContract &time, int extra)
-    : model_(std::move(model)), frames_(time.count()), extra_(extra), segment_(time.length)
+ModelProbe::ModelProbe(std::shared_ptr<Model> model, const TimeContract &time, int extra,
+                       std::optional<Size> only)
+    : model_(std::move(model)), frames_(time.count()), extra_(extra), segment_(time.length),
+      only_(only)
 {
 }
 
@@ -193,8 +197,14 @@ FoundChannels ModelProbe::choose_among_larger(As as, const Attempt &rgb, const A
 // A model of RGB that refuses small pictures may run on luma by chance, by broadcasting it.
 int ModelProbe::made_of_larger(int channels)
 {
-    for (int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent}) {
-        const Attempt larger = attempt(channels, {extent, extent});
+    std::vector<Size> sizes;
+    if (only_)
+        sizes = {*only_};
+    else
+        for (const int extent : {3 * small_extent, 4 * small_extent, 8 * small_extent})
+            sizes.push_back({extent, extent});
+    for (const Size size : sizes) {
+        const Attempt larger = attempt(channels, size);
         if (!larger.error)
             return larger.made;
         if (larger.error->code() == AVERROR(ETIMEDOUT))

@@ -54,8 +54,10 @@ inline Size probe_size(Model &model, Size size, int channels)
 class ModelProbe
 {
 public:
-    // The model takes frames as `time` says, and extra pictures with `extra` channels in total.
-    explicit ModelProbe(std::shared_ptr<Model> model, const TimeContract &time = {}, int extra = 0);
+    // The model takes frames as `time` says, extra pictures with `extra` channels in total, and the
+    // size `only` alone if it is given.
+    explicit ModelProbe(std::shared_ptr<Model> model, const TimeContract &time = {}, int extra = 0,
+                        std::optional<Size> only = {});
 
     // Throws Error if the model takes no picture at all, if its output cannot become `as`, and for
     // a failure that has nothing to do with channels.
@@ -84,6 +86,7 @@ private:
     std::shared_ptr<Model> model_;
     int frames_, extra_;
     int segment_; // the frames of a segment, or 0
+    std::optional<Size> only_;
 };
 
 } // namespace dnn_torch

@@ -129,7 +129,8 @@ void PicturePlan::use(std::shared_ptr<TilingState> state)
 }
 
 PictureTask::PictureTask(std::shared_ptr<Model> model, const Contract &contract, size_t batch_size)
-    : Task(std::move(model)), probe_(Task::model(), contract.time, extra_channels(contract)),
+    : Task(std::move(model)),
+      probe_(Task::model(), contract.time, extra_channels(contract), contract.sizes.only),
       fitter_(Task::model(), contract), contract_(contract),
       batch_size_(contract.time.length ? static_cast<size_t>(contract.time.length) : batch_size)
 {
