@@ -382,7 +382,7 @@ void FrameLoop::take_over()
 // If the number of workers stays, they switch to another plan with the first job that has it.
 void FrameLoop::continue_with(Work work)
 {
-    if (deadlines_.any() && settings_.async && !work.budget.one_at_a_time)
+    if (deadlines_.any() && settings_.async)
         work.budget.in_flight =
             std::max(work.budget.in_flight, deadlines_.most_frames(rate_of(input_)));
     late_frames_.follow(*work.plan, work.task->reuse(),
