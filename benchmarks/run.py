@@ -32,6 +32,7 @@ BENCHMARKS = {
     "detect": "detect",
     "fused": "fused",
     "isolate": "isolate",
+    "live": "live",
     "start": "start",
     "tiles": "tiles",
     "memory": "memory",
