@@ -33,6 +33,7 @@ BENCHMARKS = {
     "fused": "fused",
     "onnx": "onnx_files",
     "isolate": "isolate",
+    "live": "live",
     "start": "start",
     "tiles": "tiles",
     "memory": "memory",

@@ -57,25 +57,40 @@ Passed run(const std::string &script, const std::string &options, int count,
     return run;
 }
 
-int warnings_of_lateness = 0;
+std::string logged;
 
-void count_warnings(void *, int level, const char *format, va_list arguments)
+void keep_log(void *, int level, const char *format, va_list arguments)
 {
     char line[256] = "";
     vsnprintf(line, sizeof line, format, arguments);
-    if (level == AV_LOG_WARNING &&
-        std::string(line).find("had no result at its deadline") != std::string::npos)
-        warnings_of_lateness++;
+    if (level <= AV_LOG_INFO)
+        logged += line;
+}
+
+// As run(), with what is logged meanwhile in `logged`.
+Passed run_and_log(const std::string &script, const std::string &options, int count,
+                   Clock::duration interval = 0ms)
+{
+    logged.clear();
+    av_log_set_callback(keep_log);
+    const Passed made = run(script, options, count, interval);
+    av_log_set_callback(av_log_default_callback);
+    return made;
+}
+
+int times_logged(const std::string &words)
+{
+    int times = 0;
+    for (size_t at = logged.find(words); at != logged.npos; at = logged.find(words, at + 1))
+        times++;
+    return times;
 }
 
 TEST(FilterDeadline, ItsFirstLateFrameIsWarnedOf)
 {
     for (const auto &[script, warnings] : {std::pair(slow, 1), {"", 0}}) {
-        warnings_of_lateness = 0;
-        av_log_set_callback(count_warnings);
-        run(script, "deadline=0.05", 4);
-        av_log_set_callback(av_log_default_callback);
-        EXPECT_EQ(warnings_of_lateness, warnings);
+        run_and_log(script, "deadline=0.05", 4);
+        EXPECT_EQ(times_logged("had no result at its deadline"), warnings);
     }
 }
 
@@ -220,6 +235,19 @@ TEST(FilterDeadline, AutoChoosesEveryHowManyFramesTheModelGets)
     const Passed fast = run("latency_us 1000\n", "deadline=0.1:every=auto", 20, 10ms);
     EXPECT_EQ(fast.samples, numbers(20, inverted));
     EXPECT_TRUE(has(fast, "\"every\":{\"now\":1,\"max\":1,\"changes\":0}")) << fast.stats;
+}
+
+// Runs are measured that are shorter than most later ones.  If each frame were waited for until its
+// deadline, later ones would wait before the filter, longer and longer.
+TEST(FilterDeadline, FramesThatAreMadeOneByOneDoNotQueueUp)
+{
+    const Clock::time_point start = Clock::now();
+    const Passed made = run_and_log("latency_random_us 150000\nseed 5\n",
+                                    "deadline=0.2:goal=latency:tune=1", 50, 40ms);
+    const Clock::duration taken = Clock::now() - start;
+    EXPECT_EQ(times_logged("frames are made one by one"), 1) << logged;
+    EXPECT_EQ(made.samples.size(), 50U);
+    EXPECT_LT(taken, 3500ms) << "the clip is 2 s long, and the filter measures for 1 s at most";
 }
 
 // A run takes 150 ms, and a frame comes each 40 ms.  If the oldest frame were begun, each would be

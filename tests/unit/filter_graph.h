@@ -58,7 +58,7 @@ public:
         graph_->nb_threads = 1; // a forked process would wait for libavfilter's own
         std::string arguments = script_.path() + ":engine=fake:" + options;
         EXPECT_EQ(create(&source_, avfilter_get_by_name("buffer"), "in",
-                         "video_size=16x8:pix_fmt=gray:time_base=1/25"),
+                         "video_size=16x8:pix_fmt=gray:time_base=1/25:frame_rate=25"),
                   0);
         EXPECT_EQ(create(&sink_, avfilter_get_by_name("buffersink"), "out", nullptr), 0);
         status_ = create(&filter_, ours, "dnn", arguments.c_str());

@@ -10,6 +10,8 @@ namespace dnn_torch
 namespace
 {
 
+constexpr double usual_rate = 60; // of a stream that does not say it
+
 Clock::duration duration_of(double seconds)
 {
     return std::chrono::round<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -64,13 +66,14 @@ Deadlines::Time Deadlines::yields_after(Time arrival) const
 Deadlines::Time Deadlines::wait_until(Time oldest, bool nothing_else) const
 {
     const Time end = due(oldest);
-    return nothing_else || interval_ == 0 ? end : std::min(end, latest_ + duration_of(interval_));
+    const double next = interval() > 0 ? interval() : 1 / usual_rate;
+    return nothing_else ? end : std::min(end, latest_ + duration_of(next));
 }
 
-size_t Deadlines::most_frames(double frames_per_second) const
+size_t Deadlines::most_frames() const
 {
-    constexpr double most = 1024, usual_rate = 60;
-    const double rate = frames_per_second > 0 ? frames_per_second : usual_rate;
+    constexpr double most = 1024;
+    const double rate = rate_ > 0 ? rate_ : usual_rate;
     const double seconds = std::chrono::duration<double>(settings_.limit).count();
     return static_cast<size_t>(std::min(std::ceil(seconds * rate) + 1, most));
 }

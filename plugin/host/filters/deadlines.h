@@ -37,6 +37,8 @@ public:
     Late late() const { return settings_.late; }
 
     // ---- what happens ----
+    // The stream says that it has so many frames in a second; 0: it does not say.
+    void expect(double frames_per_second) { rate_ = frames_per_second; }
     // A frame comes.  `seconds` is its timestamp, or NaN.
     void came(Time arrival, double seconds);
     // A run took so long.
@@ -44,8 +46,9 @@ public:
     // A frame was late before a worker began it.
     void was_not_begun();
 
-    // Returns the seconds between frames; 0 if not known.
-    double interval() const { return interval_; }
+    // Returns the seconds between frames, by their timestamps or else by the stream's rate; 0 if
+    // not known.
+    double interval() const { return interval_ > 0 || !(rate_ > 0) ? interval_ : 1 / rate_; }
 
     // ---- what is to be done ----
     // When the frame has to leave.  A little before its deadline, because that takes time.
@@ -61,12 +64,13 @@ public:
     Time wait_until(Time oldest, bool nothing_else) const;
 
     // How many frames come in until the first one is due.
-    size_t most_frames(double frames_per_second) const;
+    size_t most_frames() const;
 
 private:
     DeadlineSettings settings_;
     Time latest_{};                 // arrival
     double latest_seconds_ = 0;     // its timestamp
+    double rate_ = 0;               // frames in a second; 0: not known
     double interval_ = 0, run_ = 0; // seconds between frames, and of a run; 0: not known
     size_t not_begun_ = 0;          // frames since the last run
 };

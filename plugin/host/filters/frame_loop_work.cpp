@@ -382,9 +382,9 @@ void FrameLoop::take_over()
 // If the number of workers stays, they switch to another plan with the first job that has it.
 void FrameLoop::continue_with(Work work)
 {
-    if (deadlines_.any() && settings_.async && !work.budget.one_at_a_time)
-        work.budget.in_flight =
-            std::max(work.budget.in_flight, deadlines_.most_frames(rate_of(input_)));
+    deadlines_.expect(rate_of(input_));
+    if (deadlines_.any() && settings_.async)
+        work.budget.in_flight = std::max(work.budget.in_flight, deadlines_.most_frames());
     late_frames_.follow(*work.plan, work.task->reuse(),
                         settings_.deadline.late == Late::last || settings_.every != 1);
     chosen_every_.forget_runs();

@@ -151,16 +151,13 @@ Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const Fram
     CoreRequest cores = run.cores;
     cores.device = !on_cpu;
     cores.in_order = made.plan->in_order;
-    bool one_at_a_time = false;
     if (run.for_latency && on_cpu) {
         const LatencyChoice choice = choose_for_latency(
             cores, times_of_runs(made.plan, first, tuning_seconds, timeout), interval_of(input));
         cores = choice.cores;
-        one_at_a_time = choice.one_at_a_time;
         made.notes.push_back(choice.note);
     }
     CoreBudget budget = divide_cores(usable_machine(), cores, made.cost);
-    budget.one_at_a_time = one_at_a_time;
     expect_memory_for(*made.plan, budget, usable_machine());
     made.plan->threads = static_cast<int>(budget.threads_per_worker);
     if (run.cores.workers > 1 && made.cost.alone && !made.plan->in_order)

@@ -48,7 +48,6 @@ struct CoreBudget {
     size_t threads_per_worker;
     size_t in_flight; // jobs
     size_t cores = 0; // on which the model's runs have their threads; 0: on a device
-    bool one_at_a_time = false; // a frame is made before the next one comes
 };
 
 // Whether that many concurrent runs leave half of the memory free.
