@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // OpenBLAS takes a buffer of 128 MiB for each thread that multiplies.  Where it gets none, 0.3.21
-// and 0.3.29 ask again and again, without an end, and cannot be told to stop.  So this program has
-// an mmap() of its own, which libraries find before the C library's.
+// asks again and again, without an end, and cannot be told to stop.  So this program has an mmap()
+// of its own, which libraries find before the C library's.
 #include "reply.h"
 
 #include <cerrno>
