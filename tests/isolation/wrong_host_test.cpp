@@ -265,7 +265,9 @@ bool Conversation::start()
     const dnn_torch::ProgramStart start = {
         .program = engine_host,
         .arguments = {},
-        .environment = {std::string("DNN_TORCH_MODULE_PATH=") + (modules ? modules : "")},
+        .environment = {std::string("DNN_TORCH_MODULE_PATH=") + (modules ? modules : ""),
+                        "ASAN_OPTIONS=exitcode=99", "TSAN_OPTIONS=exitcode=99",
+                        "UBSAN_OPTIONS=halt_on_error=1:exitcode=99"},
         .inherited = {control->second.get(), tuning->second.get()},
         .has_own_session = true};
     if (dnn_torch::start_program(start, number) != 0)
@@ -405,8 +407,11 @@ std::string Conversation::judge()
         child_->wait(std::chrono::steady_clock::now() + 5s);
         return "it does not end";
     }
-    if (!end.known || WIFEXITED(end.status))
+    if (!end.known)
         return "";
+    // 1 is engine-host's own line; a sanitizer has another status.
+    if (WIFEXITED(end.status))
+        return WEXITSTATUS(end.status) <= 1 ? "" : "a sanitizer ended it";
     return "it was ended by signal " + std::to_string(WTERMSIG(end.status));
 }
 
