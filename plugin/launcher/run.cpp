@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace dnn_torch
@@ -20,6 +21,16 @@ bool set_preload(const std::string &path)
     const char *before = getenv("LD_PRELOAD");
     std::string value = before && *before ? path + ":" + before : path;
     return setenv("LD_PRELOAD", value.c_str(), 1) == 0;
+}
+
+// Debian's ffmpeg is linked to OpenBLAS, which starts a thread for each core when it is loaded.
+// Where addresses are limited, these threads ask for 128 MiB again and again, and the program waits
+// for them when it ends (0.3.21, also without our filters).
+bool spare_addresses()
+{
+    rlimit limit = {};
+    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return !is_limited || setenv("OPENBLAS_NUM_THREADS", "1", 0) == 0;
 }
 
 // Only warns, because the program may need no filter, or may start programs that do.
@@ -54,7 +65,7 @@ int run(char **program)
                 preload.path.c_str());
         return exit_cannot_run;
     }
-    if (!set_preload(preload.path)) {
+    if (!set_preload(preload.path) || !spare_addresses()) {
         fprintf(stderr, "dnn-torch: %s\n", strerror(errno));
         return exit_cannot_run;
     }

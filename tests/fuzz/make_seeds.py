@@ -184,6 +184,101 @@ class Sizes(nn.Module):
         return nn.functional.interpolate(rows[:, :, :h, :w], scale_factor=2, mode="bilinear")
 
 
+def node_maker():
+    import onnx
+
+    return onnx.helper.make_node, onnx.helper.make_tensor_value_info, onnx.helper.make_graph
+
+
+def inner(name, nodes, inputs, outputs):
+    """The graph of a body or of a branch; inputs and outputs are (name, type, shape)."""
+    _, value, graph = node_maker()
+    return graph(nodes, name, [value(*each) for each in inputs], [value(*each) for each in outputs])
+
+
+def looping():
+    """A loop that may end early, with a branch in it, and one over rows."""
+    node = node_maker()[0]
+    branches = {f"{name}_branch": inner(name, [node(kind, ["v", number], [name])], [], [(name, 1, None)])
+                for name, kind, number in (("then", "Mul", "two"), ("else", "Sub", "half"))}
+    first = [node("ReduceMean", ["v"], ["m"], keepdims=0), node("Less", ["m", "two"], ["go_on"]),
+             node("If", ["go_on"], ["w"], **branches), node("Identity", ["v"], ["kept"])]
+    second = [node("Gather", ["x", "j"], ["row"], axis=2), node("Add", ["u", "row"], ["t"]),
+              node("Identity", ["on"], ["stay"])]
+    state = [("i", 7, []), ("go", 9, []), ("v", 1, None)]
+    body = inner("body", first, state, [("go_on", 9, []), ("w", 1, None), ("kept", 1, None)])
+    rows = inner("rows", second, [("j", 7, []), ("on", 9, []), ("u", 1, None)], [("stay", 9, []), ("t", 1, None)])
+    nodes = [node("Loop", ["four", "yes", "x"], ["last", "all"], body=body),
+             node("Shape", ["x"], ["s"]), node("Gather", ["s", "two_int"], ["h"]),
+             node("ReduceMean", ["x"], ["zero"], axes=[2], keepdims=0),
+             node("Loop", ["h", "yes", "zero"], ["sum"], body=rows), node("Unsqueeze", ["sum", "axes"], ["wide"]),
+             node("ReduceMean", ["all"], ["mean"], axes=[0], keepdims=0), node("Add", ["mean", "wide"], ["both"]),
+             node("Add", ["last", "both"], ["y"])]
+    return nodes, {"four": 4, "yes": True, "two": 2.0, "half": 0.5, "two_int": 2, "axes": [2]}
+
+
+def recurrent():
+    """RNN, GRU and LSTM, there, back and both, over the rows of a picture."""
+    node, numbers, size = node_maker()[0], {}, 3
+    nodes = [node("Squeeze", ["x", "first"], ["steps"])]
+    for kind, gates, direction in (("RNN", 1, "reverse"), ("GRU", 3, "bidirectional"), ("LSTM", 4, "forward")):
+        ways = 2 if direction == "bidirectional" else 1
+        numbers |= {f"{kind}_W": torch.rand(ways, gates * size, 4), f"{kind}_R": torch.rand(ways, gates * size, size),
+                    f"{kind}_B": torch.rand(ways, 2 * gates * size)}
+        inputs = ["steps", *(f"{kind}_{name}" for name in "WRB")]
+        nodes += [node(kind, inputs, [f"{kind}_all", f"{kind}_last"], hidden_size=size, direction=direction),
+                  node("ReduceMean", [f"{kind}_all"], [f"{kind}_mean"], axes=[1])]
+    means = [f"{kind}_mean" for kind in ("RNN", "GRU", "LSTM")]
+    return [*nodes, node("Concat", means, ["y"], axis=3)], numbers | {"first": [0]}
+
+
+def placing():
+    """What reads and writes at computed places."""
+    node = node_maker()[0]
+    nodes = [
+        node("NonZero", ["x"], ["places"]), node("Transpose", ["places"], ["rows"], perm=[1, 0]),
+        node("GatherND", ["x", "rows"], ["found"]), node("ScatterND", ["x", "rows", "found"], ["same"]),
+        node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["kept"]),
+        node("Gather", ["kept", "last"], ["box"], axis=1), node("OneHot", ["box", "depth", "off_on"], ["hot"], axis=-1),
+        node("ReduceMax", ["hot"], ["seen"], keepdims=0), node("Compress", ["same", "mask"], ["some"], axis=1),
+        node("GatherElements", ["some", "at"], ["first"], axis=3),
+        node("ScatterElements", ["some", "at", "first"], ["put"], axis=3),
+        node("Mul", ["put", "seen"], ["y"])]
+    numbers = {"boxes": torch.rand(1, 6, 4), "scores": torch.rand(1, 1, 6), "most": [3], "overlap": [0.5],
+               "least": [0.1], "last": [2], "depth": 6, "off_on": [0.0, 1.0], "mask": [True, False, True],
+               "at": [[[[0]], [[1]]]]}
+    return nodes, numbers
+
+
+def beside():
+    """Its weights are in another file."""
+    return [node_maker()[0]("Conv", ["x", "w"], ["y"])], {"w": torch.zeros(3, 3, 1, 1)}
+
+
+def make_onnx_by_hand(folder):
+    """What torch.onnx does not export alike in each version; needs python3-onnx."""
+    import numpy
+    import onnx
+    import onnx.numpy_helper
+
+    narrow = {numpy.dtype("float64"): numpy.float32}
+    for make in (looping, recurrent, placing, beside):
+        nodes, numbers = make()
+        arrays = {name: numpy.asarray(each) for name, each in numbers.items()}
+        tensors = [onnx.numpy_helper.from_array(each.astype(narrow.get(each.dtype, each.dtype)), name)
+                   for name, each in arrays.items()]
+        if make is beside:
+            tensors[0].ClearField("raw_data")
+            tensors[0].data_location = 1
+            for key, value in {"location": "net.data", "offset": 4, "length": 36}.items():
+                tensors[0].external_data.add(key=key, value=str(value))
+        shape = [1, 5, 2, 4] if make is recurrent else ["n", 3, "h", "w"]
+        value = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(nodes, "net", [value("x", 1, shape)], [value("y", 1, None)], tensors)
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)])
+        (folder / f"accepted-{make.__name__}-13.onnx").write_bytes(model.SerializeToString())
+
+
 def make_onnx(folder):
     folder.mkdir(parents=True, exist_ok=True)
     places = {"x": {0: "n", 2: "h", 3: "w"}}
@@ -192,6 +287,7 @@ def make_onnx(folder):
         for version in (11, 16):
             torch.onnx.export(module.eval(), torch.rand(1, 3, 8, 12), str(folder / f"accepted-{name}-{version}.onnx"),
                               opset_version=version, input_names=["x"], output_names=["y"], dynamic_axes=places)
+    make_onnx_by_hand(folder)
 
 
 # The others hold their code as it is, for it to be changed: nothing here inflates.

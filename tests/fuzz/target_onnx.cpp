@@ -32,12 +32,26 @@ uint64_t digest_of(const engine_torch::OnnxNetwork &network)
     return digest.value();
 }
 
+// The file beside it, "net.data".
+std::vector<engine_torch::FileBytes> parts()
+{
+    static const std::string numbers(64, '\1');
+    const DnnTorchSource source = {.size = sizeof source,
+                                   .name = "net.data",
+                                   .fd = -1,
+                                   .data = numbers.data(),
+                                   .data_size = numbers.size()};
+    std::vector<engine_torch::FileBytes> all;
+    all.emplace_back(source);
+    return all;
+}
+
 Outcome read(const DnnTorchSource &source)
 {
     engine_torch::FileBytes bytes(source);
     if (!engine_torch::OnnxFile::is_one(bytes))
         return {Ending::refused, 0, "is no ONNX file"};
-    const engine_torch::OnnxFile file(std::move(bytes));
+    const engine_torch::OnnxFile file(std::move(bytes), parts());
     return {Ending::accepted, digest_of(file.network()), ""};
 }
 

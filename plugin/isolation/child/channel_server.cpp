@@ -38,12 +38,21 @@ DnnTorchMessage &message_of(ReplyHead &head)
     return reinterpret_cast<DnnTorchMessage &>(head.message);
 }
 
-std::vector<DnnTorchTensor> tensors_of(const WireTensor *wires, size_t count)
+std::vector<DnnTorchTensor> tensors_of(const WireTensor (&wires)[most_inputs], size_t count)
 {
+    require(count <= most_inputs);
     std::vector<DnnTorchTensor> tensors;
     for (size_t i = 0; i < count; i++)
         tensors.push_back(from_wire(wires[i]));
     return tensors;
+}
+
+bool fits(const WireTensor &wire, int64_t offset, size_t bytes)
+{
+    const std::optional<int64_t> span = span_of(wire);
+    int64_t end = 0;
+    return span && offset >= 0 && !__builtin_add_overflow(offset, *span, &end) &&
+           static_cast<uint64_t>(end) <= bytes;
 }
 
 // Returns an empty mapping if there are no samples.
@@ -51,6 +60,7 @@ Mapping samples_memory(const ShapesRequest &request, std::span<const Descriptor>
 {
     if (!request.samples_bytes)
         return {};
+    require(fits(request.samples, 0, request.samples_bytes));
     Mapping memory;
     if (!descriptors.empty())
         memory = map_memory(descriptors.front().get(), request.samples_bytes, Writer::host);
@@ -110,10 +120,14 @@ std::vector<DnnTorchTensor> ChannelServer::OpenSession::inputs(const RunRequest 
     std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
     for (size_t i = 0; i < in.size(); i++) {
         const WireTensor &wire = request.in[i];
-        if (wire.offset >= 0)
-            in[i].data = areas[static_cast<size_t>(wire.area)].start() + wire.offset;
-        else if (wire.offset == no_elements)
+        if (wire.offset >= 0) {
+            const auto area = static_cast<size_t>(wire.area);
+            require(area < area_count && fits(wire, wire.offset, areas[area].size()));
+            in[i].data = areas[area].start() + wire.offset;
+        } else if (wire.offset == no_elements) {
+            require(span_of(wire).value_or(0) == 0);
             in[i].data = nothing.data();
+        }
     }
     return in;
 }
@@ -203,6 +217,7 @@ void ChannelServer::answer_text(const Head &head, const char *text)
 
 void ChannelServer::answer_metadata(const KeyRequest &request)
 {
+    require_end(request.key);
     answer_text(request.head, model_.engine().model_metadata(model_.get(), request.key));
 }
 
@@ -210,6 +225,7 @@ void ChannelServer::answer_probe(const ShapesRequest &request)
 {
     auto reply = new_reply<ProbeReply>(Kind::probe);
     const std::vector<DnnTorchTensor> in = tensors_of(request.in, request.in_count);
+    require(request.out_count <= most_outputs);
     std::vector<DnnTorchTensor> out(request.out_count, {.size = sizeof(DnnTorchTensor)});
     reply->head.status = model_.engine().model_probe(model_.get(), in.data(), in.size(), out.data(),
                                                      out.size(), &message_of(reply->head));
@@ -263,6 +279,7 @@ DnnTorchPlanFacts ChannelServer::facts_of(const DnnTorchPlan *plan) const
 
 void ChannelServer::answer_plan_metadata(const KeyRequest &request)
 {
+    require_end(request.key);
     const SharedPlan plan = model_.plan(request.head.id);
     answer_text(request.head,
                 plan ? model_.engine().plan_metadata(plan.get(), request.key) : nullptr);
@@ -311,6 +328,7 @@ void ChannelServer::answer(const RunRequest &request, std::span<const Descriptor
         fail(reply->head, DNN_TORCH_INTERNAL, "the channel has no session");
         return send_reply(socket_.get(), *reply, model_);
     }
+    require(request.out_count <= most_outputs);
     session_->take_areas(request, descriptors);
     const std::vector<DnnTorchTensor> in = session_->inputs(request);
     std::vector<DnnTorchTensor> out;

@@ -48,6 +48,19 @@ void greet()
         leave("it is of another release than its host");
 }
 
+void check(const OpenRequest &request)
+{
+    require(request.option_count <= most_options && request.part_count <= DNN_TORCH_PARTS);
+    require_end(request.engine);
+    require_end(request.name);
+    for (const auto &part : request.part_names)
+        require_end(part);
+    for (const WireOption &option : request.options) {
+        require_end(option.key);
+        require_end(option.value);
+    }
+}
+
 Source receive_source(OpenRequest &request)
 {
     ReceivedMessage received = receive_message(control_number, &request, sizeof request);
@@ -57,13 +70,18 @@ Source receive_source(OpenRequest &request)
     const bool has_file = !source.files.empty() || request.part_count > 0;
     if (received.size != sizeof request || (has_file && source.files.size() <= request.part_count))
         leave("the host sent no model");
+    check(request);
     if (source.files.size() > 1 + request.part_count) {
         source.sink = std::move(source.files.back());
         source.files.pop_back();
     }
-    if (request.data_size > 0)
-        source.data = map_memory(source.files.at(0).get(), static_cast<size_t>(request.data_size),
+    if (request.data_size > 0) {
+        require(!source.files.empty());
+        source.data = map_memory(source.files.front().get(), static_cast<size_t>(request.data_size),
                                  Writer::host);
+        if (!source.data.start())
+            leave("the memory of the model cannot be mapped; raise what limits memory (ulimit -v)");
+    }
     return source;
 }
 

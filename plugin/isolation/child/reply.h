@@ -30,6 +30,18 @@ constexpr size_t largest_request =
     _exit(1);
 }
 
+// What the host sends is not hostile, but a fault of it must not read this process's memory.
+inline void require(bool is_sound)
+{
+    if (!is_sound)
+        leave("the host sent a message that contradicts itself");
+}
+
+template <size_t size> void require_end(const char (&text)[size])
+{
+    require(std::memchr(text, '\0', size) != nullptr);
+}
+
 // Copies as much of the text as fits, and terminates it.
 template <size_t size> void put_text(std::string_view text, char (&field)[size])
 {

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // From Linux 5.1 on; older headers lack it.
@@ -103,8 +104,12 @@ dnn_torch::Descriptor make_constant_memory(const void *contents, size_t bytes)
     return {};
 }
 
+// Memory that is read beyond its end ends the process.
 Mapping map_memory(int descriptor, size_t bytes, Writer writer)
 {
+    struct stat about = {};
+    if (fstat(descriptor, &about) != 0 || static_cast<uint64_t>(about.st_size) < bytes)
+        return {};
     return map(descriptor, bytes, writer == Writer::child ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Limits of addresses (ulimit -v): the right pictures, or one line about memory, soon."""
+import re
+
+import pytest
+import support
+import torch
+from torch import nn
+
+LEAST, MOST = 300, 4000  # MiB; OpenBLAS's buffers have 128, so that one of the limits falls short of one
+
+
+@pytest.fixture(scope="module")
+def multiplies(tmp_path_factory):
+    """A network whose layers LibTorch leaves to BLAS."""
+    torch.manual_seed(1)
+    path = tmp_path_factory.mktemp("nets") / "multiplies.pt"
+    net = nn.Sequential(nn.Conv2d(3, 40, 5, padding=2), nn.ReLU(), nn.Conv2d(40, 3, 3, padding=1), nn.Sigmoid())
+    torch.jit.save(torch.jit.trace(net.eval(), torch.rand(1, 3, 38, 50)), str(path))
+    return path
+
+
+def run(model, most, **options):
+    graph = support.dnn(model, tune=0, isolate=1, timeout=20, workers=2, threads=1, **options)
+    source = "testsrc2=size=50x38:rate=25:duration=0.4,format=gbrp"
+    words = support.ffmpeg_command("-f", "lavfi", "-i", source, "-vf", graph, "-f", "framemd5", "-")
+    return support.execute(["bash", "-c", f'ulimit -v {most}; exec "$@"', "bash", *words])
+
+
+@pytest.mark.skipif("support.SANITIZED", reason="sanitizers reserve terabytes of addresses")
+@pytest.mark.parametrize("step,options", [(50, {}), (100, {"on_crash": "restart"})], ids=["ends", "restarts"])
+def test_limited_addresses(multiplies, step, options):
+    wanted = run(multiplies, "unlimited")
+    assert wanted.returncode == 0, str(wanted)
+    refused = []
+    for limit in range(LEAST, MOST, step):
+        result = run(multiplies, limit << 10, **options)
+        if result.returncode == 0:
+            assert result.stdout == wanted.stdout, f"{limit} MiB: {result}"
+            break
+        if not result.filter_lines():
+            continue  # ffmpeg itself has not begun
+        refused.append(support.assert_fails_clearly(result, "memory|ulimit -v"))
+        assert not re.search("within", refused[-1]), str(result)
+    assert result.returncode == 0, str(result)
+    # Else the limits begin too high to show anything.
+    assert refused
