@@ -126,6 +126,22 @@ def test_restart_loses_the_deadly_frames_alone(deadly, tmp_path, options):
     assert re.search(r"tried again in a new process, 2 frames passed", result.stderr), result
 
 
+def test_a_crash_after_the_frame_has_left_is_told(deadly, tmp_path):
+    """The frame left at its deadline, before its process ended twice."""
+    stats = tmp_path / "stats.json"
+    graph = support.fake(deadly(), tune=0, isolate=1, on_crash="restart=9", deadline="30ms", stats=stats)
+    result = support.ffmpeg(
+        *("-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", f"{WIDTH}x{HEIGHT}", "-framerate", "4", "-i", "-"),
+        *("-vf", f"realtime,{graph}", "-f", "rawvideo", "-"),
+        stdin=b"".join(bytes([shade]) * SIZE for shade in SHADES),
+        fake_engine=True,
+    )
+    assert result.returncode == 0 and shades_of(result) == SHADES, result
+    told = json.loads(stats.read_text())
+    assert told["late"]["pass"] >= 2 and told["passed"] == 2, told
+    assert len(re.findall("passes without the model", result.stderr)) == 2, result
+
+
 def test_frames_that_pass_are_scaled(deadly):
     result = run(deadly(scale=2), on_crash="restart=9")
     assert result.returncode == 0 and shades_of(result, 4 * SIZE) == SHADES, result

@@ -74,10 +74,12 @@ void FrameLoop::learn_late_results()
 {
     while (std::unique_ptr<FrameJob> job = pool_ ? pool_->take_disowned() : nullptr) {
         const FrameItem &item = job->items.front();
-        if (item.bypass || job->not_begun || job->passed || job->plan != work_->plan)
+        if (item.bypass || job->not_begun)
+            continue;
+        log_.add_job(*job, 0);
+        if (job->passed || job->plan != work_->plan)
             continue;
         note_run(*job);
-        log_.add_job(*job, 0);
         work_->task->learn(item);
         late_frames_.keep(item);
     }
