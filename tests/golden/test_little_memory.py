@@ -21,11 +21,20 @@ def multiplies(tmp_path_factory):
     return path
 
 
-def run(model, most, **options):
-    graph = support.dnn(model, tune=0, isolate=1, timeout=20, workers=2, threads=1, **options)
+def within(most, graph, *before):
     source = "testsrc2=size=50x38:rate=25:duration=0.4,format=gbrp"
     words = support.ffmpeg_command("-f", "lavfi", "-i", source, "-vf", graph, "-f", "framemd5", "-")
-    return support.execute(["bash", "-c", f'ulimit -v {most}; exec "$@"', "bash", *words])
+    return support.execute(["bash", "-c", f'ulimit -v {most}; exec "$@"', "bash", *before, *words])
+
+
+def run(model, most, **options):
+    return within(most, support.dnn(model, tune=0, isolate=1, timeout=20, workers=2, threads=1, **options))
+
+
+def ffmpeg_ends(most):
+    """Where it has no memory for its own libraries, it may wait for their threads without an end:
+    7.1 does below 500 MiB, also without our filters."""
+    return within(most, "null", "timeout", "-k", "1", "5").returncode == 0
 
 
 @pytest.mark.skipif("support.SANITIZED", reason="sanitizers reserve terabytes of addresses")
@@ -35,12 +44,14 @@ def test_limited_addresses(multiplies, step, options):
     assert wanted.returncode == 0, str(wanted)
     refused = []
     for limit in range(LEAST, MOST, step):
+        if not ffmpeg_ends(limit << 10):
+            continue
         result = run(multiplies, limit << 10, **options)
         if result.returncode == 0:
             assert result.stdout == wanted.stdout, f"{limit} MiB: {result}"
             break
         if not result.filter_lines():
-            continue  # ffmpeg itself has not begun
+            continue  # the filter has not begun
         refused.append(support.assert_fails_clearly(result, "memory|ulimit -v"))
         assert not re.search("within", refused[-1]), str(result)
     assert result.returncode == 0, str(result)
