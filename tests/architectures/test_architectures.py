@@ -37,7 +37,8 @@ def test_same_pictures_as_pytorch(name, engine, tmp_path):
 
 def sees_the_whole_picture(case, network):
     """Whether what is far away changes the result."""
-    before = torch.rand((1, case.channels * case.frames, 32, 240), generator=torch.Generator().manual_seed(5))
+    height = 40 if case.told["architecture"] == "Real-CUGAN" else 24  # it adds 38 by reflection
+    before = torch.rand((1, case.channels * case.frames, height, 240), generator=torch.Generator().manual_seed(5))
     after = before.clone()
     after[..., -40:] = 2 - after[..., -40:]
     with torch.no_grad():
