@@ -121,8 +121,8 @@ private:
 
     int find_step(Extent extent)
     {
-        // A network that halves and doubles may also take sizes a little below its multiples: 93 and
-        // 96 after 64, if those are of 32.  Eight steps on, such a step is taken no more.
+        // A network that halves and doubles may also take sizes a little below its multiples: 93
+        // and 96 after 64, if those are of 32.  Eight steps on, such a step is taken no more.
         constexpr int far = 8;
         const auto takes_steps = [&](int step, int count) {
             return takes(changed(found_.tried, extent, found_.tried.*extent + count * step));

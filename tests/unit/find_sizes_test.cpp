@@ -89,8 +89,9 @@ TEST(FindSizes, MultiplesAndALittleBelow)
 // Sizes that end soon are told all the same.
 TEST(FindSizes, MultiplesUpToALimit)
 {
-    FoundSizes found = find(enlarging(
-        1, [](Size size) { return size.width % 16 == 0 && size.width <= 128 && size.height <= 128; }));
+    FoundSizes found = find(enlarging(1, [](Size size) {
+        return size.width % 16 == 0 && size.width <= 128 && size.height <= 128;
+    }));
     EXPECT_EQ(found.width, (ExtentRule{16, 16}));
     EXPECT_EQ(found.height, (ExtentRule{1, 1}));
 }
