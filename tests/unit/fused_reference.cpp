@@ -3,6 +3,8 @@
 
 #include "fused_reference.h"
 
+#include "engines/torch/machine/processor_quirks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,6 +14,9 @@ namespace engine_torch::fused
 {
 namespace
 {
+
+// Before any test, as the engine does it before any model.
+[[maybe_unused]] const bool are_avoided = avoid_unsound_instructions();
 
 // The sample of weights [outer][inner][y][x].
 double weight_of(const Weights &weights, Pair kernel, int64_t inner_count, int64_t outer,
