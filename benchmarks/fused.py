@@ -38,18 +38,21 @@ def libtorch_sides(settings, net, precision):
     }
 
 
-def measure_peer(settings, net, kind, ending, workers, threads):
+def run_peer(settings, net, kind, ending, workers, threads, seconds):
     """What is exported or compiled is kept, for as many threads; that is a process of its own."""
     path = settings.work / "peers" / f"{net.name}-{net.width}x{net.height}-{threads}{ending}"
-    words = [kind, net.name, net.height, net.width, workers, threads, settings.seconds, path]
+    words = [kind, net.name, net.height, net.width, workers, threads, seconds, path]
     command = [sys.executable, HERE / "peer.py", *words]
+    if not path.exists():
+        run_quietly(command, timeout=LIMIT_SECONDS)
+    return path, json.loads(run_quietly(command, timeout=LIMIT_SECONDS))
+
+
+def measure_peer(settings, net, kind, ending, workers, threads):
     try:
-        if not path.exists():
-            run_quietly(command, timeout=LIMIT_SECONDS)
-        output = run_quietly(command, timeout=LIMIT_SECONDS)
+        _, found = run_peer(settings, net, kind, ending, workers, threads, settings.seconds)
     except Failed as error:
         return Rate(failure=str(error).rsplit("peer: ")[-1])
-    found = json.loads(output)
     return Rate(fps=found["fps"], resident_bytes=round(found["mib"] * MIB))
 
 

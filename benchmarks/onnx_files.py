@@ -6,18 +6,16 @@ ONNX Runtime's loop (peer.py) reads and converts no frames.  Its start is that o
 the first run, in a process that has imported it; ours is from the start of ffmpeg to the first
 byte of its first frame.
 """
-import json
 import pathlib
 import statistics
-import sys
 import tempfile
 
 from end_to_end import measure_filter
-from fused import LIMIT_SECONDS, PEERS, best_of, measure_peer
+from fused import PEERS, best_of, measure_peer, run_peer
 from model_only import splits_of_cores
 from rates import alternate, failure_of, measure_dnn, median_fps, median_ratio, window_of
 from report import Table
-from settings import CORES, HERE, Failed, dnn_graph, net_input, progress, run_quietly
+from settings import CORES, Failed, dnn_graph, net_input, progress
 from start import seconds_to_first_frame
 
 PEER = "ONNX Runtime"
@@ -27,13 +25,10 @@ COLUMNS = [
 ]
 
 
-def exported(settings, net):
-    path = settings.work / "peers" / f"{net.name}.onnx"
-    if not path.exists():
-        kind = PEERS[PEER][0]
-        words = [kind, net.name, net.height, net.width, 1, 1, settings.seconds, path]
-        run_quietly([sys.executable, HERE / "peer.py", *words], timeout=LIMIT_SECONDS)
-    return path
+def first_run(settings, net):
+    """The exported file, and the seconds of ONNX Runtime's start with it."""
+    path, found = run_peer(settings, net, *PEERS[PEER], 1, CORES, 0)
+    return path, found["first_run_s"]
 
 
 def sides_of(settings, net, path):
@@ -51,12 +46,6 @@ def sides_of(settings, net, path):
     }
 
 
-def runtime_start(net, path):
-    words = [PEERS[PEER][0], net.name, net.height, net.width, 1, CORES, 0, path]
-    output = run_quietly([sys.executable, HERE / "peer.py", *words], timeout=LIMIT_SECONDS)
-    return json.loads(output)["first_run_s"]
-
-
 def starts(settings, net, path):
     rounds = []
     for _ in range(settings.rounds):
@@ -68,12 +57,12 @@ def starts(settings, net, path):
                 )
                 for _ in range(2)
             )  # fmt: skip
-        rounds.append((cold, warm, runtime_start(net, path)))
+        rounds.append((cold, warm, first_run(settings, net)[1]))
     return map(statistics.median, zip(*rounds))
 
 
 def measure(settings, net):
-    path = exported(settings, net)
+    path, _ = first_run(settings, net)
     results = alternate(settings.rounds, sides_of(settings, net, path))
     file, script = results["file"], results["torchscript"]
     runtime = results[best_of(results, [side for side in results if " x " in side])]
