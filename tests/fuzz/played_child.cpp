@@ -138,33 +138,6 @@ int64_t any_integer(Random &random)
 
 // ---- fields -------------------------------------------------------------------------
 
-using Fields = std::vector<Field>;
-
-// As often as there are elements.
-void add(Fields &fields, size_t at, size_t width, size_t count = 1, size_t step = 0)
-{
-    for (size_t i = 0; i < count; i++)
-        fields.push_back({at + i * (step ? step : width), width});
-}
-
-#define FIELD(fields, base, type, member)                                                          \
-    add(fields, (base) + offsetof(type, member), sizeof(type::member))
-
-void add_tensor(Fields &fields, size_t base)
-{
-    using isolation::WireTensor;
-    FIELD(fields, base, WireTensor, type);
-    FIELD(fields, base, WireTensor, rank);
-    add(fields, base + offsetof(WireTensor, dims), 8, DNN_TORCH_DIMENSIONS);
-    add(fields, base + offsetof(WireTensor, strides), 8, DNN_TORCH_DIMENSIONS);
-    FIELD(fields, base, WireTensor, white);
-    FIELD(fields, base, WireTensor, low);
-    FIELD(fields, base, WireTensor, high);
-    FIELD(fields, base, WireTensor, area);
-    FIELD(fields, base, WireTensor, offset);
-    add(fields, base + offsetof(WireTensor, name), 1, sizeof(WireTensor::name));
-}
-
 // Most tensors are absent: the first few are as likely as all others.
 void add_outputs(Fields &fields, size_t base)
 {

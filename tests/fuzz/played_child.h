@@ -7,6 +7,7 @@
 #include "isolation/protocol/channel.h"
 #include "isolation/protocol/messages.h"
 #include "isolation/protocol/shared_memory.h"
+#include "message_fields.h"
 
 #include <atomic>
 #include <map>
@@ -47,10 +48,7 @@ ChildsPart parse_part(std::string_view text);
 
 std::vector<std::string> names_of_layouts();
 
-// The fields of the replies to these requests: bytes from the beginning, and widths.
-struct Field {
-    size_t at = 0, width = 0;
-};
+// A field of the reply to such a request.
 Field any_field(isolation::Kind kind, class Random &random);
 
 // The kinds of the first replies of a whole conversation.

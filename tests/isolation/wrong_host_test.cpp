@@ -6,6 +6,7 @@
 //
 //   wrong_host_test ENGINE_HOST    DNN_TORCH_CONVERSATIONS=N holds that many
 #include "base/child_process.h"
+#include "fuzz/message_fields.h"
 #include "fuzz/random.h"
 #include "isolation/protocol/channel.h"
 #include "isolation/protocol/messages.h"
@@ -30,7 +31,7 @@ namespace
 
 using namespace isolation;
 using namespace std::chrono_literals;
-using fuzz::Random;
+using fuzz::add, fuzz::add_tensor, fuzz::Field, fuzz::Fields, fuzz::Random;
 
 std::string engine_host;
 
@@ -38,10 +39,6 @@ constexpr int width = 6, height = 4, channels = 3;
 constexpr size_t picture_bytes = sizeof(float) * width * height * channels;
 
 // ---- what goes wrong -------------------------------------------------------------------
-
-struct Field {
-    size_t at, width;
-};
 
 // What is wrong with one message.
 struct Wrong {
@@ -61,52 +58,41 @@ struct Wrong {
     } kind = end;
 };
 
-void add_tensor(std::vector<Field> &fields, size_t base)
+Fields fields_of(Kind kind)
 {
-    for (size_t i = 0; i < DNN_TORCH_DIMENSIONS; i++) {
-        fields.push_back({base + offsetof(WireTensor, dims) + 8 * i, 8});
-        fields.push_back({base + offsetof(WireTensor, strides) + 8 * i, 8});
-    }
-    for (const size_t at : {offsetof(WireTensor, type), offsetof(WireTensor, rank),
-                            offsetof(WireTensor, white), offsetof(WireTensor, area)})
-        fields.push_back({base + at, 4});
-    fields.push_back({base + offsetof(WireTensor, offset), 8});
-}
-
-std::vector<Field> fields_of(Kind kind)
-{
-    std::vector<Field> fields = {{offsetof(Head, kind), 4}, {offsetof(Head, id), 8}};
+    Fields fields;
+    FIELD(fields, 0, Head, kind);
+    FIELD(fields, 0, Head, id);
     switch (kind) {
     case Kind::open:
-        for (const size_t at : {offsetof(OpenRequest, data_size), offsetof(OpenRequest, part_count),
-                                offsetof(OpenRequest, memory_bytes)})
-            fields.push_back({at, 8});
-        fields.push_back({offsetof(OpenRequest, option_count), 4});
+        FIELD(fields, 0, OpenRequest, data_size);
+        FIELD(fields, 0, OpenRequest, part_count);
+        FIELD(fields, 0, OpenRequest, memory_bytes);
+        FIELD(fields, 0, OpenRequest, option_count);
         break;
     case Kind::tensors:
-        fields.push_back({offsetof(TensorsRequest, direction), 4});
+        FIELD(fields, 0, TensorsRequest, direction);
         break;
     case Kind::probe:
     case Kind::plan:
-        fields.push_back({offsetof(ShapesRequest, samples_bytes), 8});
-        fields.push_back({offsetof(ShapesRequest, in_count), 4});
-        fields.push_back({offsetof(ShapesRequest, out_count), 4});
+        FIELD(fields, 0, ShapesRequest, samples_bytes);
+        FIELD(fields, 0, ShapesRequest, in_count);
+        FIELD(fields, 0, ShapesRequest, out_count);
         add_tensor(fields, offsetof(ShapesRequest, samples));
         add_tensor(fields, offsetof(ShapesRequest, in));
         break;
     case Kind::session_open:
-        fields.push_back({offsetof(SessionRequest, plan), 8});
+        FIELD(fields, 0, SessionRequest, plan);
         break;
     case Kind::session_run:
-        for (size_t i = 0; i < area_count; i++)
-            fields.push_back({offsetof(RunRequest, new_areas) + 8 * i, 8});
-        fields.push_back({offsetof(RunRequest, in_count), 4});
-        fields.push_back({offsetof(RunRequest, out_count), 4});
-        fields.push_back({offsetof(RunRequest, requested), 4});
+        add(fields, offsetof(RunRequest, new_areas), 8, area_count);
+        FIELD(fields, 0, RunRequest, in_count);
+        FIELD(fields, 0, RunRequest, out_count);
+        FIELD(fields, 0, RunRequest, requested);
         add_tensor(fields, offsetof(RunRequest, in));
         break;
     case Kind::output:
-        fields.push_back({offsetof(OutputRequest, bytes), 8});
+        FIELD(fields, 0, OutputRequest, bytes);
         break;
     default:
         break;
