@@ -10,6 +10,7 @@ import subprocess
 import time
 import warnings
 
+import detectors
 import numpy
 import pytest
 import support
@@ -613,7 +614,13 @@ def test_unknown_operators_are_all_named(tmp_path):
 # ---- weights in another file --------------------------------------------------------------------
 
 
-def beside(factor, path, size=36, **place):
+# One row of six numbers: a box, of the picture's means.
+ROWS = [onnx.helper.make_node("GlobalAveragePool", ["scaled"], ["means"]),
+        onnx.helper.make_node("Concat", ["means", "means"], ["six"], axis=1),
+        onnx.helper.make_node("Flatten", ["six"], ["y"])]
+
+
+def beside(factor, path, size=36, after=(), **place):
     """A network that multiplies by a number, with its weights in net.data, or wherever `place` says."""
     weight = onnx.numpy_helper.from_array(numpy.zeros((3, 3, 1, 1), numpy.float32), "w")
     weight.ClearField("raw_data")
@@ -621,7 +628,8 @@ def beside(factor, path, size=36, **place):
     for key, value in {"location": "net.data", "offset": 4, "length": size, **place}.items():
         weight.external_data.add(key=key, value=str(value))
     (path.parent / "net.data").write_bytes(b"skip" + (factor * numpy.eye(3, dtype="<f4")).tobytes())
-    return save(graph_of([onnx.helper.make_node("Conv", ["x", "w"], ["y"])], ["n", 3, "h", "w"], tensors=[weight]), path)
+    scale = onnx.helper.make_node("Conv", ["x", "w"], ["scaled" if after else "y"])
+    return save(graph_of([scale, *after], ["n", 3, "h", "w"], tensors=[weight]), path)
 
 
 @pytest.mark.parametrize("isolate", [0, 1])
@@ -641,12 +649,13 @@ def test_weights_in_another_file(isolate, tmp_path):
     assert inspected(tmp_path / "large.onnx")["parameters"] == inspected(path)["parameters"]
 
 
-def test_weights_in_another_file_are_not_overwritten(tmp_path):
-    path, data = beside(0.5, tmp_path / "net.onnx"), tmp_path / "net.data"
+@pytest.mark.parametrize("option", ["stats", "destination"])
+def test_weights_in_another_file_are_not_overwritten(option, tmp_path):
+    path, data = beside(0.5, tmp_path / "net.onnx", after=ROWS), tmp_path / "net.data"
     before = data.read_bytes()
-    graph = support.dnn(path, tune=0, stats=data)
+    graph = detectors.detect(path, decoder="boxes", tune=0, **{option: data})
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
-    support.assert_fails_clearly(result, "stats=.* names a file of the model, which it would overwrite")
+    support.assert_fails_clearly(result, f"{option}=.* names a file of the model, which it would overwrite")
     assert data.read_bytes() == before
 
 
