@@ -73,12 +73,15 @@ packages()
     table | cut -d ' ' -f 1
 }
 
-# In sid ffplay is no part of the package ffmpeg; elsewhere there is no package of that name.
+# In sid ffplay is no part of the package ffmpeg; elsewhere there is no package of that name.  Debian
+# 12 has no ONNX Runtime, which runs the ONNX files that are not read here.
 packages_here()
 {
     packages
     [ -z "$browser" ] || printf '%s\n' chromium chromium-driver
-    [ -z "$(apt-cache madison ffplay 2>/dev/null)" ] || echo ffplay
+    for package in ffplay libonnxruntime-dev; do
+        [ -z "$(apt-cache madison "$package" 2>/dev/null)" ] || echo "$package"
+    done
 }
 
 missing()

@@ -214,8 +214,10 @@ def ffmpeg_major():
 
 
 def openings():
-    """How often ffmpeg opens the model of a graph: from 7 on it builds each graph twice."""
-    return 2 if ffmpeg_major() >= 7 else 1
+    """How often ffmpeg opens the model of a graph: from 6.1 on it builds each graph twice."""
+    text = execute([FFMPEG, "-version"]).stdout.decode()
+    major, minor = map(int, re.search(r"libavfilter\s+(\d+)\.\s*(\d+)\.", text).groups())
+    return 2 if (major, minor) >= (9, 12) else 1
 
 
 # ---- graph strings ----------------------------------------------------------

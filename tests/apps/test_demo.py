@@ -18,7 +18,7 @@ def demo():
     if os.geteuid() != 0:
         pytest.skip("the demo installs packages where some are missing: it is run as root")
     missing = support.lacks(
-        demuxers=["avi", "lavfi", "matroska"], decoders=["ffv1", "mpeg4"], encoders=["ffv1", "png"],
+        demuxers=["avi", "lavfi", "matroska"], decoders=["ffv1", "mpeg4", "msmpeg4v3"], encoders=["ffv1", "png"],
         muxers=["image2", "matroska"],
         filters=["crop", "framerate", "framestep", "hqdn3d", "hstack", "minterpolate", "nlmeans",
                  "noise", "psnr", "scale", "select", "setpts", "ssim", "trim", "vstack"],

@@ -52,11 +52,14 @@ void check_closed(const std::vector<CageLayer> &layers)
                                   layer.name, " (", layer.reason, "); isolate=1 goes without it"));
 }
 
-// The engine opens this library when a model needs it.
+// The engine opens these libraries when a model needs them.
 std::vector<std::string> readable_besides_libraries()
 {
-    const char *named = secure_getenv("DNN_TORCH_TORCHVISION");
-    return named && *named == '/' ? std::vector<std::string>{named} : std::vector<std::string>();
+    std::vector<std::string> paths;
+    for (const char *variable : {"DNN_TORCH_TORCHVISION", "DNN_TORCH_ONNX_RUNTIME"})
+        if (const char *named = secure_getenv(variable); named && *named == '/')
+            paths.emplace_back(named);
+    return paths;
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include "build_module.h"
 
 #include "base/compose.h"
+#include "engines/torch/program/element_types.h"
+#include "engines/torch/program/runtime_operator.h"
 
 #include <algorithm>
 #include <ATen/ops/empty.h>
@@ -26,33 +28,6 @@ std::string class_of(std::string name)
     std::replace_if(
         name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
     return name;
-}
-
-c10::ScalarType scalar_type(ElementType type)
-{
-    switch (type) {
-    case ElementType::float64:
-        return c10::kDouble;
-    case ElementType::float32:
-        return c10::kFloat;
-    case ElementType::float16:
-        return c10::kHalf;
-    case ElementType::bfloat16:
-        return c10::kBFloat16;
-    case ElementType::int64:
-        return c10::kLong;
-    case ElementType::int32:
-        return c10::kInt;
-    case ElementType::int16:
-        return c10::kShort;
-    case ElementType::int8:
-        return c10::kChar;
-    case ElementType::uint8:
-        return c10::kByte;
-    case ElementType::boolean:
-        return c10::kBool;
-    }
-    return c10::kFloat;
 }
 
 // LibTorch needs aligned elements, but a file may have them anywhere.
@@ -121,7 +96,7 @@ torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weigh
         else
             module.register_parameter(tensor.attribute, result, false);
     }
-    module.define(blueprint.source);
+    module.define(blueprint.source, names_of_generated_code());
     return module;
 }
 

@@ -10,6 +10,7 @@
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/constants.h"
+#include "engines/torch/program/element_types.h"
 #include "engines/torch/program/graph_checks.h"
 #include "load.h"
 
@@ -157,27 +158,47 @@ std::vector<at::Tensor> parameters_of(const Module &module)
     return tensors;
 }
 
-void describe_parameters(const Module &module, Description &description)
+using ParameterCounts = std::map<at::ScalarType, int64_t>;
+
+void describe_counts(const ParameterCounts &counts, Description &description)
 {
-    std::map<std::string, int64_t> counts;
-    std::set<const void *> seen;
     int64_t parameters = 0, bytes = 0;
-    for (const at::Tensor &tensor : parameters_of(module)) {
-        if (!seen.insert(tensor.unsafeGetTensorImpl()).second)
-            continue;
-        parameters += tensor.numel();
-        bytes += tensor.numel() * static_cast<int64_t>(tensor.element_size());
-        counts[name_of(tensor.scalar_type())] += tensor.numel();
-    }
     std::multimap<int64_t, std::string, std::greater<>> by_count;
-    for (const auto &[name, count] : counts)
-        by_count.emplace(count, name);
+    for (const auto &[type, count] : counts) {
+        parameters += count;
+        bytes += count * static_cast<int64_t>(c10::elementSize(type));
+        by_count.emplace(count, name_of(type));
+    }
     std::string names;
     for (const auto &[count, name] : by_count)
         dnn_torch::add_to_list(names, name);
     description.facts["parameters"] = std::to_string(parameters);
     description.facts["parameter_bytes"] = std::to_string(bytes);
     description.facts["precision"] = names;
+}
+
+void describe_parameters(const Module &module, Description &description)
+{
+    ParameterCounts counts;
+    std::set<const void *> seen;
+    for (const at::Tensor &tensor : parameters_of(module))
+        if (seen.insert(tensor.unsafeGetTensorImpl()).second)
+            counts[tensor.scalar_type()] += tensor.numel();
+    describe_counts(counts, description);
+}
+
+// Of a graph whose tensors are not in a module.  Single numbers were not learnt.
+void describe_weights(const OnnxModel &model, Description &description)
+{
+    ParameterCounts counts;
+    for (const auto &[name, weight] : model.tensors) {
+        int64_t count = 1;
+        for (const int64_t extent : weight.shape)
+            count *= extent;
+        if (count > 1)
+            counts[scalar_type(weight.type)] += count;
+    }
+    describe_counts(counts, description);
 }
 
 void describe_module(const Module &module, Description &description)
@@ -289,6 +310,10 @@ Description describe(const OnnxFile &file, const Module &module)
     description.facts["format"] = dnn_torch::concat("ONNX", model.producer.empty() ? "" : " of ",
                                                     model.producer, ", file format ", model.version,
                                                     ", operators of version ", model.operators);
+    if (file.network().runtime) {
+        description.facts["format"] += ", run by ONNX Runtime " + onnx_runtime_version();
+        describe_weights(model, description);
+    }
     description.facts.erase("origin"); // the module was generated here
     add_contract("graph_contract", file.network().contract, description.facts);
     const auto own = model.properties.find(own_contract_record);

@@ -87,6 +87,8 @@ std::string write_torchscript(const Checkpoint &checkpoint, int sink)
 std::string write_torchscript(const OnnxFile &file, int sink)
 {
     const OnnxNetwork &network = file.network();
+    if (network.runtime)
+        file.refuse(network.reason);
     write_module(load_plain_network(file.name(), network.network, network.weights),
                  network.contract, sink);
     return "";

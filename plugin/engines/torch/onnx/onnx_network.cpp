@@ -112,10 +112,10 @@ bool fits_any_size(const OnnxModel &model)
     });
 }
 
-std::string contract_of(const OnnxModel &model)
+std::string contract_of(const OnnxModel &model, bool is_any_size)
 {
     const OnnxValue *const picture = picture_of(model);
-    return picture ? picture_contract(picture->type, picture->shape, fits_any_size(model)) : "{}";
+    return picture ? picture_contract(picture->type, picture->shape, is_any_size) : "{}";
 }
 
 } // namespace
@@ -183,7 +183,7 @@ OnnxNetwork build_network(const OnnxModel &model)
     graph.run();
     const std::string results = results_of(model, graph);
     made.network = net.finish_as(arguments, results);
-    made.contract = contract_of(model);
+    made.contract = contract_of(model, fits_any_size(model));
     return made;
 }
 
@@ -203,17 +203,93 @@ std::string ultralytics_of(const OnnxModel &model)
     return concat("{", fields, "}");
 }
 
-OnnxFile::OnnxFile(FileBytes file, std::vector<FileBytes> parts)
-    : file_(std::move(file)), parts_(std::move(parts))
+namespace
 {
+
+using Files = std::shared_ptr<const std::vector<FileBytes>>;
+
+RuntimeGraph::Description description_of(const OnnxModel &model)
+{
+    RuntimeGraph::Description description;
+    for (const OnnxValue &input : model.inputs) {
+        if (!input.type)
+            throw WeightFault("is an ONNX model with an input of a type that is not known here");
+        description.inputs.push_back({.name = input.name, .type = *input.type, .shape = {}});
+        if (input.has_shape)
+            description.inputs.back().shape = input.shape;
+    }
+    for (const OnnxValue &output : model.outputs)
+        description.outputs.push_back(output.name);
+    return description;
+}
+
+// Returns code that calls ONNX Runtime.
+Blueprint calling(const RuntimeGraph &graph)
+{
+    std::string arguments, given, results;
+    for (const RuntimeInput &input : graph.description().inputs) {
+        const std::string name = python_name(input.name);
+        arguments += concat(", ", name, ": Tensor");
+        dnn_torch::add_to_list(given, name);
+    }
+    const std::vector<std::string> &outputs = graph.description().outputs;
+    for (size_t i = 0; i < outputs.size(); i++)
+        dnn_torch::add_to_list(results, concat("\"", python_name(outputs[i]), "\": made[", i, "]"));
+    Blueprint network;
+    network.architecture = "ONNX";
+    network.is_local = false;
+    network.source = concat("def forward(self", arguments, "):\n    made = onnx_runtime.run_onnx([",
+                            given, "], ", graph.number(), ")\n    return ",
+                            outputs.size() == 1 ? "made[0]" : concat("{", results, "}"), "\n");
+    return network;
+}
+
+void expect_different(const std::vector<std::string> &names, const char *what)
+{
+    std::set<std::string> seen;
+    for (const std::string &name : names)
+        if (!seen.insert(python_name(name)).second)
+            throw WeightFault(
+                concat("is an ONNX model with two ", what, " that are called ", python_name(name)));
+}
+
+// `fault` is why the graph was not turned into code.
+OnnxNetwork network_in_runtime(const OnnxModel &model, const Files &files, const WeightFault &fault)
+{
+    if (onnx_runtime_version().empty())
+        throw WeightFault(concat(fault.what(), ", or install ONNX Runtime 1.18 or later"));
+    OnnxNetwork made;
+    const RuntimeGraph::Description description = description_of(model);
+    std::vector<std::string> inputs;
+    for (const RuntimeInput &input : description.inputs)
+        inputs.push_back(input.name);
+    expect_different(inputs, "inputs");
+    expect_different(description.outputs, "outputs");
+    made.runtime = RuntimeGraph::make(files, description);
+    made.network = calling(*made.runtime);
+    made.contract = contract_of(model, false);
+    made.reason = fault.what();
+    return made;
+}
+
+} // namespace
+
+OnnxFile::OnnxFile(FileBytes file, std::vector<FileBytes> parts)
+{
+    parts.insert(parts.begin(), std::move(file));
+    files_ = std::make_shared<const std::vector<FileBytes>>(std::move(parts));
     OnnxParts given;
-    for (const FileBytes &part : parts_)
-        given.emplace(part.name(), part.bytes());
+    for (size_t i = 1; i < files_->size(); i++)
+        given.emplace((*files_)[i].name(), (*files_)[i].bytes());
     try {
-        model_ = read_onnx(file_.bytes(), given);
+        model_ = read_onnx(this->file().bytes(), given);
         if (!model_.absent.empty())
             throw engine_kit::Failure(DNN_TORCH_NEEDS_PARTS, dnn_torch::joined(model_.absent, "/"));
-        network_ = build_network(model_);
+        try {
+            network_ = build_network(model_);
+        } catch (const WeightFault &fault) {
+            network_ = network_in_runtime(model_, files_, fault);
+        }
     } catch (const WeightFault &fault) {
         refuse(fault.what());
     }
@@ -221,9 +297,9 @@ OnnxFile::OnnxFile(FileBytes file, std::vector<FileBytes> parts)
 
 std::string OnnxFile::hash() const
 {
-    std::vector<std::string> hashes = {content_hash(file_.bytes())};
-    for (const FileBytes &part : parts_)
-        hashes.push_back(content_hash(part.bytes()));
+    std::vector<std::string> hashes;
+    for (const FileBytes &each : *files_)
+        hashes.push_back(content_hash(each.bytes()));
     return joined_hash(hashes);
 }
 

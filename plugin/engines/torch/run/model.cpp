@@ -15,6 +15,7 @@
 #include "engines/torch/machine/run_scope.h"
 #include "engines/torch/program/nonlocal_operator.h"
 #include "engines/torch/program/rewrites.h"
+#include "engines/torch/program/runtime_operator.h"
 #include "engines/torch/tuning/trial.h"
 
 #include <string>
@@ -160,9 +161,29 @@ void DnnTorchModel::open_onnx(const engine_torch::OnnxFile &file,
                               const engine_torch::Permissions &permissions)
 {
     requested_.contents = file.hash();
-    source_.plain = engine_torch::load_network(file.name(), file.network().network,
-                                               file.network().weights, source_.device, permissions);
+    const engine_torch::OnnxNetwork &network = file.network();
+    onnx_runtime_ = network.runtime;
+    if (onnx_runtime_)
+        expect_plain_run(network.reason);
+    source_.plain = engine_torch::load_network(
+        file.name(), network.network, network.weights, source_.device,
+        onnx_runtime_ ? engine_torch::Permissions(engine_torch::run_onnx) : permissions);
     description_ = engine_torch::describe(file, source_.plain);
+}
+
+// ONNX Runtime runs the file as it is, on the processor.
+void DnnTorchModel::expect_plain_run(const std::string &reason)
+{
+    const std::string words =
+        dnn_torch::concat("runs in ONNX Runtime ", engine_torch::onnx_runtime_version(),
+                          ", without fused programs: it ", reason.substr(0, reason.rfind("; ")));
+    if (!is_inspected_ && !source_.device.is_cpu())
+        throw Failure(DNN_TORCH_NO_DEVICE,
+                      "the model " + words + "; that is on the processor only (device=cpu)");
+    if (requested_.precision.precision != Precision::fp32)
+        throw Failure(DNN_TORCH_BAD_OPTION,
+                      "the model " + words + "; that is as saved only (precision=auto)");
+    notices_.add("the model " + words);
 }
 
 void DnnTorchModel::open_export(const engine_torch::ExportFile &file,
@@ -353,6 +374,8 @@ const char *DnnTorchModel::nonlocal_operator() const noexcept
 {
     if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
         return nullptr;
+    if (onnx_runtime_)
+        return "operators in ONNX Runtime";
     try {
         find_reach();
     } catch (...) {
@@ -381,6 +404,8 @@ const char *DnnTorchModel::kernel_reach() const noexcept
 {
     if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
         return nullptr;
+    if (onnx_runtime_)
+        return "operators in ONNX Runtime";
     try {
         find_reach();
     } catch (...) {

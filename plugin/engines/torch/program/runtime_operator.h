@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// The operator with which a network of ours calls ONNX Runtime.
+#pragma once
+
+#include "engines/torch/onnx/onnx_runtime.h"
+
+#include <string>
+#include <torch/csrc/jit/frontend/resolver.h>
+
+namespace engine_torch
+{
+
+// dnn_torch::run_onnx(Tensor[] inputs, int graph) -> Tensor[]: no file may use it, only code that
+// was generated here.
+constexpr const char *run_onnx = "dnn_torch::run_onnx";
+
+// Names in code that was generated here: torch, and onnx_runtime, whose function is run_onnx().
+std::shared_ptr<torch::jit::Resolver> names_of_generated_code();
+
+} // namespace engine_torch
