@@ -4,8 +4,7 @@
 #include "build_module.h"
 
 #include "base/compose.h"
-#include "engines/torch/program/element_types.h"
-#include "engines/torch/program/runtime_operator.h"
+#include "element_types.h"
 
 #include <algorithm>
 #include <ATen/ops/empty.h>
@@ -86,7 +85,7 @@ at::Tensor tensor_of(const NetTensor &tensor, const Weights &weights)
 } // namespace
 
 torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weights,
-                                const c10::Device &device)
+                                const c10::Device &device, const torch::jit::ResolverPtr &names)
 {
     torch::jit::Module module(concat("__torch__.", class_of(blueprint.architecture)));
     for (const NetTensor &tensor : blueprint.tensors) {
@@ -96,7 +95,7 @@ torch::jit::Module build_module(const Blueprint &blueprint, const Weights &weigh
         else
             module.register_parameter(tensor.attribute, result, false);
     }
-    module.define(blueprint.source, names_of_generated_code());
+    module.define(blueprint.source, names);
     return module;
 }
 

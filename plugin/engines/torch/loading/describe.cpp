@@ -5,12 +5,12 @@
 
 #include "base/compose.h"
 #include "engine_kit/text.h"
+#include "engines/torch/architectures/element_types.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/file/file_contract.h"
 #include "engines/torch/file/permission_check.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/constants.h"
-#include "engines/torch/program/element_types.h"
 #include "engines/torch/program/graph_checks.h"
 #include "load.h"
 

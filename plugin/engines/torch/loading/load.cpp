@@ -10,6 +10,7 @@
 #include "engines/torch/failure.h"
 #include "engines/torch/file/archive_adapter.h"
 #include "engines/torch/file/permission_check.h"
+#include "engines/torch/onnx/runtime_operator.h"
 #include "engines/torch/program/argument_guards.h"
 #include "engines/torch/program/forks.h"
 #include "engines/torch/program/value_check.h"
@@ -278,7 +279,9 @@ Module load_network(const std::string &path, const Blueprint &network, const Wei
                     const c10::Device &device, const Permissions &permissions)
 {
     try {
-        Module module = reading(path, [&] { return build_module(network, weights, device); });
+        Module module = reading(path, [&] {
+            return build_module(network, weights, device, names_of_generated_code());
+        });
         accept(module, path, permissions);
         return module;
     } catch (const WeightFault &fault) {
@@ -299,7 +302,7 @@ Module load_plain_network(const std::string &path, const Blueprint &network, con
 {
     try {
         return reading(path, [&] {
-            Module module = build_module(network, weights, c10::kCPU);
+            Module module = build_module(network, weights, c10::kCPU, names_of_generated_code());
             module.eval();
             return module;
         });

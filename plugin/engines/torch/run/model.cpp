@@ -13,9 +13,9 @@
 #include "engines/torch/machine/device.h"
 #include "engines/torch/machine/processor_quirks.h"
 #include "engines/torch/machine/run_scope.h"
+#include "engines/torch/onnx/runtime_operator.h"
 #include "engines/torch/program/nonlocal_operator.h"
 #include "engines/torch/program/rewrites.h"
-#include "engines/torch/program/runtime_operator.h"
 #include "engines/torch/tuning/trial.h"
 
 #include <string>

@@ -4,7 +4,7 @@
 #include "runtime_operator.h"
 
 #include "base/compose.h"
-#include "element_types.h"
+#include "engines/torch/architectures/element_types.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>

@@ -4,7 +4,7 @@
 // The operator with which a network of ours calls ONNX Runtime.
 #pragma once
 
-#include "engines/torch/onnx/onnx_runtime.h"
+#include "onnx_runtime.h"
 
 #include <string>
 #include <torch/csrc/jit/frontend/resolver.h>
