@@ -239,6 +239,7 @@ TEST(Words, OfMemoryThatRanOut)
     EXPECT_EQ(fault_in(of_cuda), Fault::device_memory);
     EXPECT_EQ(fault_in("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), Fault::device_memory);
     EXPECT_EQ(fault_in("not enough memory: you tried"), Fault::memory);
+    EXPECT_EQ(fault_in("std::future_error: Broken promise"), Fault::memory);
 }
 
 TEST(Words, OfWhatAModelTakes)

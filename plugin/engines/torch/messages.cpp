@@ -21,10 +21,12 @@ bool has_any(std::string_view text, std::initializer_list<const char *> signs)
                        [&](const char *sign) { return text.find(sign) != text.npos; });
 }
 
+// oneDNN breaks a promise if it has no memory for a primitive that another thread waits for.
 bool is_about_memory(std::string_view text)
 {
     return has_any(text, {"can't allocate memory", "not enough memory", "std::bad_alloc",
-                          "out of memory", "STATUS_ALLOC_FAILED", "OUT_OF_DEVICE_MEMORY"});
+                          "out of memory", "STATUS_ALLOC_FAILED", "OUT_OF_DEVICE_MEMORY",
+                          "Broken promise"});
 }
 
 // Phrases of unpacked shapes, 3D convolutions, and checks.
