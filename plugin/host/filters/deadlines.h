@@ -20,6 +20,9 @@ enum class Late {
     hide, // it is filled
 };
 
+constexpr const char *hides_nothing_mixed =
+    "strength mixes each result with its frame, and late=hide shows no frame; leave strength at 1";
+
 struct DeadlineSettings {
     Clock::duration limit{0}; // from arrival to departure; 0: none
     Late late = Late::pass;

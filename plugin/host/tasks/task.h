@@ -201,9 +201,6 @@ constexpr const char *cannot_mix =
     "strength mixes each result with its frame, and this model's results have another size or "
     "other channels than their frames; leave strength at 1, or at 0 to pass them by the model";
 
-constexpr const char *hides_nothing_mixed =
-    "strength mixes each result with its frame, and late=hide shows no frame; leave strength at 1";
-
 inline RunCost cost_of(const DnnTorchPlanFacts &facts)
 {
     return {.seconds = facts.run_seconds, .bytes = facts.run_bytes, .alone = facts.alone != 0};
