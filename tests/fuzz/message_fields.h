@@ -8,6 +8,7 @@
 #include "isolation/protocol/messages.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace fuzz
@@ -26,8 +27,15 @@ inline void add(Fields &fields, size_t at, size_t width, size_t count = 1, size_
         fields.push_back({at + i * (step ? step : width), width});
 }
 
+template <class Number> constexpr size_t width_of()
+{
+    static_assert(sizeof(Number) <= sizeof(uint64_t));
+    return sizeof(Number);
+}
+
+// A member that is one number.
 #define FIELD(fields, base, type, member)                                                          \
-    fuzz::add(fields, (base) + offsetof(type, member), sizeof(type::member))
+    fuzz::add(fields, (base) + offsetof(type, member), fuzz::width_of<decltype(type::member)>())
 
 inline void add_tensor(Fields &fields, size_t base)
 {

@@ -90,7 +90,7 @@ Fields fields_of(Kind kind)
         add(fields, offsetof(RunRequest, new_areas), 8, area_count);
         FIELD(fields, 0, RunRequest, in_count);
         FIELD(fields, 0, RunRequest, out_count);
-        FIELD(fields, 0, RunRequest, requested);
+        add(fields, offsetof(RunRequest, requested), sizeof(RunRequest::requested[0]), 2);
         add_tensor(fields, offsetof(RunRequest, in));
         break;
     case Kind::output:
