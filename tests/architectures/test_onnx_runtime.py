@@ -229,7 +229,104 @@ def test_it_is_not_converted(plain):
     assert converted is None and "not read here: Shrink" in str(result)
 
 
-def test_a_script_cannot_call_it(tmp_path):
+@pytest.mark.parametrize("options", [":isolate=0", ":isolate=1", ":isolate=0:batch_size=4"])
+@pytest.mark.parametrize("kind", [1, 10, 11], ids=["float32", "float16", "float64"])
+def test_an_input_is_returned(kind, options, tmp_path):
+    """In the memory in which it came, which is freed or used again after the run."""
+    path = save([make("Cast", ["x"], ["f"], to=1), shrink("f", "y")], tmp_path / "net.onnx",
+                [value("x", ["n", 3, "h", "w"], kind)], [value("y", None), value("x", ["n", 3, "h", "w"], kind)])
+    images = pictures(8)
+    made = through_the_filter(path, images, options + ":output=x")
+    wanted = (images.half().float() if kind == 10 else images).numpy()
+    assert numpy.array_equal(made, wanted.reshape(made.shape))
+
+
+def test_a_name_that_the_code_has(tmp_path):
+    path = save([shrink("onnx_runtime", "made")], tmp_path / "net.onnx", [value("onnx_runtime", ["n", 3, "h", "w"])],
+                [value("made", None)])
+    images = pictures()
+    made = through_the_filter(path, images)
+    assert numpy.array_equal(made, shrunk(images.numpy()).reshape(made.shape))
+
+
+# ---- tensors in other files ---------------------------------------------------------------------
+
+
+def elsewhere(name, path, shape=(1, 3, 1, 1)):
+    tensor = onnx.TensorProto(name=name, data_type=1, dims=shape, data_location=1)
+    for key, text in {"location": str(path), "offset": "0", "length": str(4 * int(numpy.prod(shape)))}.items():
+        tensor.external_data.add(key=key, value=text)
+    return tensor
+
+
+def sparse(name, path):
+    indices = onnx.numpy_helper.from_array(numpy.arange(3), "i")
+    return onnx.SparseTensorProto(values=elsewhere(name, path, (3,)), indices=indices, dims=[3])
+
+
+def graph_before(path, graph):
+    """Protocol Buffers merge the two graphs of the file."""
+    path.write_bytes(onnx.ModelProto(ir_version=8, graph=graph).SerializeToString() + path.read_bytes())
+
+
+def in_a_sparse_attribute(path, secret):
+    constant = make("Constant", [], ["s"])
+    constant.attribute.add(name="sparse_value", type=11, sparse_tensor=sparse("s", secret))
+    save([constant, shrink("x", "a"), make("Identity", ["a"], ["y"])], path)
+
+
+def in_an_attribute(path, secret):
+    constant = make("Constant", [], ["s"])
+    constant.attribute.add(name="value", type=4, t=elsewhere("s", secret))
+    save([constant, shrink("x", "a"), make("Mul", ["a", "s"], ["y"])], path)
+
+
+def in_a_graph_before(path, secret):
+    save([shrink("x", "a"), make("Mul", ["a", "s"], ["y"])], path)
+    graph_before(path, onnx.GraphProto(initializer=[elsewhere("s", secret)]))
+
+
+def in_a_sparse_initialiser(path, secret):
+    save([shrink("x", "y")], path)
+    graph_before(path, onnx.GraphProto(sparse_initializer=[sparse("s", secret)]))
+
+
+def in_a_function(path, secret):
+    save([shrink("x", "y")], path)
+    constant = make("Constant", [], ["s"])
+    constant.attribute.add(name="value", type=4, t=elsewhere("s", secret))
+    function = onnx.FunctionProto(name="F", domain="d", node=[constant], output=["s"])
+    path.write_bytes(path.read_bytes() + onnx.ModelProto(functions=[function]).SerializeToString())
+
+
+def in_training(path, secret):
+    save([shrink("x", "y")], path)
+    training = onnx.TrainingInfoProto(algorithm=onnx.GraphProto(initializer=[elsewhere("s", secret)]))
+    path.write_bytes(path.read_bytes() + onnx.ModelProto(training_info=[training]).SerializeToString())
+
+
+@pytest.mark.parametrize("location", ["{}/secret", "*/_ORT_MEM_ADDR_/*", "../secret"])
+@pytest.mark.parametrize("hide", [
+    in_a_sparse_attribute, in_an_attribute, in_a_graph_before, in_a_sparse_initialiser, in_a_function, in_training])
+def test_no_other_file_is_read(hide, location, tmp_path):
+    (tmp_path / "secret").write_bytes(numpy.array([1, 0.5, 0.25], "<f4").tobytes())
+    path = tmp_path / "net.onnx"
+    hide(path, location.format(tmp_path))
+    refused(path, r"net.onnx' is an ONNX model|only a file beside the model is read", isolate=0)
+
+
+def test_a_field_that_others_read_as_another(tmp_path):
+    """Some readers take the low 32 bits of a field's number."""
+    path = save([shrink("x", "y")], tmp_path / "net.onnx")
+    path.write_bytes(path.read_bytes() + b"\xba\x80\x80\x80\x10" + b"\x00")  # 2**32 + field 7, no bytes
+    refused(path, "is a damaged ONNX file")
+
+
+# ---- what may not be ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"allow": "dnn_torch.run_onnx"}, {"allow": "dnn_torch.*"}])
+def test_a_script_cannot_call_it(options, tmp_path):
     """Only code that the engine writes may use its operator."""
     declared = torch.library.Library("dnn_torch", "DEF")
     declared.define("run_onnx(Tensor[] inputs, int graph) -> Tensor[]")
@@ -240,7 +337,7 @@ def test_a_script_cannot_call_it(tmp_path):
 
     path = tmp_path / "net.pt"
     torch.jit.script(Caller()).save(str(path))
-    refused(path, "dnn_torch::run_onnx")
+    refused(path, "uses dnn_torch::run_onnx, which no file may use", **options)
 
 
 # Whose names here are shorter.

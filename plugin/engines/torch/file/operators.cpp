@@ -266,8 +266,17 @@ Permissions::Permissions(std::string_view allow)
     }
 }
 
+Permissions Permissions::of_generated_code(std::string_view own_operator)
+{
+    Permissions permissions;
+    permissions.own_ = own_operator;
+    return permissions;
+}
+
 bool Permissions::is_allowed(std::string_view name) const
 {
+    if (is_our_own(name))
+        return name == own_;
     const std::string space(name.substr(0, name.find("::")));
     return allowed_.count(name) > 0 || allowed_.count(space + "::*") > 0;
 }

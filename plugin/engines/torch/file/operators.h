@@ -21,6 +21,9 @@ public:
     // Throws a Failure if one of them cannot be a name.
     explicit Permissions(std::string_view allow = {});
 
+    // What code that was generated here may use: this operator of our own, too.
+    static Permissions of_generated_code(std::string_view own_operator);
+
     // `name` is written as in "aten::relu".  Unknown operators are refused.
     bool has_operator(std::string_view name) const;
 
@@ -38,7 +41,14 @@ public:
 
 private:
     std::set<std::string, std::less<>> allowed_;
+    std::string own_;
 };
+
+// Whether it is an operator that only code of ours calls.  No user can allow one.
+inline bool is_our_own(std::string_view name)
+{
+    return name.starts_with("dnn_torch::");
+}
 
 // Whether the operator returns uninitialised memory, as "aten::empty" does.  clear_raw_memory()
 // replaces such operators.

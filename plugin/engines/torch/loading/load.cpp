@@ -69,6 +69,9 @@ void refuse_names(const std::string &path, const Names &names)
     if (names.empty())
         return;
     const std::string &first = names.front();
+    for (const std::string &name : names)
+        if (is_our_own(name))
+            refuse(path, "uses " + name + ", which no file may use; export the model without it");
     if (is_of_one_machine(first))
         refuse(path, "uses " + first +
                          ", which belongs to a model that was optimised for one machine; save it "

@@ -8,6 +8,7 @@
 #include "engine_kit/failure.h"
 #include "engine_kit/text.h"
 #include "engines/torch/graphs/graph_contract.h"
+#include "external_tensors.h"
 #include "onnx_import.h"
 
 #include <algorithm>
@@ -258,6 +259,10 @@ OnnxNetwork network_in_runtime(const OnnxModel &model, const Files &files, const
 {
     if (onnx_runtime_version().empty())
         throw WeightFault(concat(fault.what(), ", or install ONNX Runtime 1.18 or later"));
+    expect_no_other_file(files->front().bytes(), [&](const std::string &name) {
+        return std::any_of(files->begin() + 1, files->end(),
+                           [&](const FileBytes &part) { return part.name() == name; });
+    });
     OnnxNetwork made;
     const RuntimeGraph::Description description = description_of(model);
     std::vector<std::string> inputs;

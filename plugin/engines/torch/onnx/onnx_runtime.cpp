@@ -7,6 +7,7 @@
 #include "engine_kit/text.h"
 #include "onnx_file.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -150,6 +151,28 @@ Library::Library()
     version_ = get_base()->version();
 }
 
+// Checks of the library's begin with a place in its source and a function: "/a/b.cc:12 int f(int)
+// ".
+std::string without_place(const std::string &text)
+{
+    size_t at = text.starts_with('/') ? text.find('(') : std::string::npos;
+    if (at == std::string::npos)
+        return text;
+    int depth = 0;
+    for (; at < text.size(); at++) {
+        depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+        if (depth == 0)
+            break;
+    }
+    std::string_view rest = std::string_view(text).substr(std::min(at + 1, text.size()));
+    for (const std::string_view before : {std::string_view(" const"), std::string_view(" ")})
+        if (rest.starts_with(before))
+            rest.remove_prefix(before.size());
+    if (rest.starts_with("[with ")) // of a template
+        rest.remove_prefix(std::min(rest.find("] ") + 2, rest.size()));
+    return rest.empty() ? text : std::string(rest);
+}
+
 void Library::check(Status status) const
 {
     if (!status)
@@ -159,7 +182,7 @@ void Library::check(Status status) const
     for (const char *sign : {"Failed to allocate memory", "bad_alloc", "bad allocation"})
         if (text.find(sign) != std::string::npos)
             throw std::bad_alloc();
-    throw std::runtime_error(text);
+    throw std::runtime_error(without_place(text));
 }
 
 // ---- its objects
@@ -184,14 +207,6 @@ std::shared_ptr<MemoryInfo> processor_memory()
     MemoryInfo *info = nullptr;
     Library::get().call<CreateCpuMemoryInfo>(arena, by_default, &info);
     return owned<ReleaseMemoryInfo>(info);
-}
-
-size_t bytes_of(const RuntimeTensor &tensor)
-{
-    size_t bytes = bytes_of(tensor.type);
-    for (const int64_t extent : tensor.shape)
-        bytes *= static_cast<size_t>(extent);
-    return bytes;
 }
 
 std::shared_ptr<Value> value_of(const RuntimeTensor &tensor)
@@ -276,6 +291,14 @@ int64_t graphs_made = 0;                                     // under graphs_mut
 
 } // namespace
 
+size_t bytes_of(const RuntimeTensor &tensor)
+{
+    size_t bytes = bytes_of(tensor.type);
+    for (const int64_t extent : tensor.shape)
+        bytes *= static_cast<size_t>(extent);
+    return bytes;
+}
+
 const std::string &onnx_runtime_version()
 {
     return Library::get().version();
@@ -343,12 +366,12 @@ std::vector<RuntimeTensor> RuntimeGraph::run(const std::vector<RuntimeTensor> &i
     Library::get().call<Run>(static_cast<OrtSession *>(session.get()), nullptr, names.data(),
                              values.data(), values.size(), wanted.data(), wanted.size(),
                              made.data());
-    std::vector<std::shared_ptr<Value>> results;
-    for (Value *value : made)
-        results.push_back(owned<ReleaseValue>(value));
-    std::vector<RuntimeTensor> tensors;
-    for (size_t i = 0; i < results.size(); i++)
-        tensors.push_back(tensor_of(results[i], description_.outputs[i]));
+    std::vector<std::shared_ptr<Value>> results(made.size()); // all are owned before one is refused
+    for (size_t i = 0; i < made.size(); i++)
+        results[i] = owned<ReleaseValue>(made[i]);
+    std::vector<RuntimeTensor> tensors(made.size());
+    for (size_t i = 0; i < made.size(); i++)
+        tensors[i] = tensor_of(results[i], description_.outputs[i]);
     return tensors;
 }
 

@@ -32,6 +32,8 @@ struct RuntimeTensor {
     std::shared_ptr<void> data; // without gaps
 };
 
+size_t bytes_of(const RuntimeTensor &tensor);
+
 struct RuntimeInput {
     std::string name;
     ElementType type = ElementType::float32;

@@ -50,6 +50,8 @@ bool ProtoFields::next()
         return false;
     const uint64_t tag = varint(rest_);
     field_ = tag >> 3;
+    if (field_ == 0 || tag > UINT32_MAX) // others would read another field
+        refuse_message();
     switch (tag & 7) {
     case 0:
         kind_ = Kind::varint;

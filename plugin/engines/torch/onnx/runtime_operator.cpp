@@ -6,7 +6,9 @@
 #include "base/compose.h"
 #include "engines/torch/architectures/element_types.h"
 
+#include <algorithm>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/clone.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/Parallel.h>
 #include <stdexcept>
@@ -58,7 +60,15 @@ RuntimeTensor given_to(const RuntimeInput &input, const at::Tensor &tensor)
             .data = std::shared_ptr<void>(held, held->data_ptr())};
 }
 
-at::Tensor taken_from(const RuntimeTensor &result)
+// ONNX Runtime returns an input that is an output, too, in the memory in which it came.
+bool is_in(const RuntimeTensor &tensor, const RuntimeTensor &input)
+{
+    const auto *const begin = static_cast<const char *>(input.data.get());
+    const auto *const at = static_cast<const char *>(tensor.data.get());
+    return at >= begin && at <= begin + bytes_of(input);
+}
+
+at::Tensor view_of(const RuntimeTensor &result)
 {
     return at::from_blob(
         result.data.get(), result.shape, [data = result.data](void *) {},
@@ -74,8 +84,11 @@ std::vector<at::Tensor> run_graph(at::TensorList inputs, int64_t number)
     for (size_t i = 0; i < inputs.size(); i++)
         given.push_back(given_to(graph->description().inputs[i], inputs[i]));
     std::vector<at::Tensor> results;
-    for (const RuntimeTensor &result : graph->run(given, at::get_num_threads()))
-        results.push_back(taken_from(result));
+    for (const RuntimeTensor &result : graph->run(given, at::get_num_threads())) {
+        const bool is_given = std::any_of(given.begin(), given.end(),
+                                          [&](const auto &input) { return is_in(result, input); });
+        results.push_back(is_given ? view_of(result).clone() : view_of(result));
+    }
     return results;
 }
 

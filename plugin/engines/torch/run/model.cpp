@@ -167,7 +167,8 @@ void DnnTorchModel::open_onnx(const engine_torch::OnnxFile &file,
         expect_plain_run(network.reason);
     source_.plain = engine_torch::load_network(
         file.name(), network.network, network.weights, source_.device,
-        onnx_runtime_ ? engine_torch::Permissions(engine_torch::run_onnx) : permissions);
+        onnx_runtime_ ? engine_torch::Permissions::of_generated_code(engine_torch::run_onnx)
+                      : permissions);
     description_ = engine_torch::describe(file, source_.plain);
 }
 
