@@ -82,6 +82,15 @@ def test_inspect_says_who_runs_it(plain):
                               " with operators that are not read here: Shrink")
 
 
+@pytest.mark.parametrize("isolate", [0, 1])
+def test_nothing_else_is_printed(plain, isolate):
+    """Debian's LibTorch and ONNX Runtime share a library that registers its operators twice."""
+    graph = support.dnn(plain, tune=0, isolate=isolate)
+    result = support.succeed("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
+    assert "runs in ONNX Runtime" in str(result)
+    assert "Schema" not in str(result) and "prints too much" not in str(result)
+
+
 @pytest.mark.parametrize("options", [
     "isolate=0", "isolate=require", "isolate=0:optimize=0", "isolate=0:workers=3:nireq=5", "isolate=0:threads=2",
     "isolate=0:batch_size=2"])

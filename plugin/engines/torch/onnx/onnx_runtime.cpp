@@ -9,10 +9,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <iostream>
 #include <new>
 #include <stdexcept>
+#include <streambuf>
 #include <utility>
 
 namespace engine_torch
@@ -81,6 +84,27 @@ struct ApiBase {
 
 // ---- the library
 
+// Debian's LibTorch and ONNX Runtime share libonnx, which complains on std::cerr of each operator
+// that is registered a second time.
+class SilentErrors
+{
+public:
+    SilentErrors() : before_(std::cerr.rdbuf(&nowhere_)) {}
+    ~SilentErrors() { std::cerr.rdbuf(before_); }
+    SilentErrors(const SilentErrors &) = delete;
+    SilentErrors &operator=(const SilentErrors &) = delete;
+
+private:
+    class Nowhere : public std::streambuf
+    {
+        int overflow(int character) override { return character == EOF ? 0 : character; }
+        std::streamsize xsputn(const char *, std::streamsize size) override { return size; }
+    };
+
+    Nowhere nowhere_;
+    std::streambuf *before_;
+};
+
 // Loaded once and never unloaded: it starts threads.
 class Library
 {
@@ -133,6 +157,7 @@ void *open_library()
 
 Library::Library()
 {
+    const SilentErrors silent;
     void *const library = open_library();
     using GetBase = const ApiBase *();
     auto *const get_base =
