@@ -291,6 +291,7 @@ void add_parts(SessionOptions *options, const std::vector<FileBytes> &files)
 
 std::shared_ptr<OrtSession> open_session(const std::vector<FileBytes> &files, int threads)
 {
+    const SilentErrors silent;
     const Library &library = Library::get();
     SessionOptions *made = nullptr;
     library.call<CreateSessionOptions>(&made);
