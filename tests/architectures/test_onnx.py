@@ -655,13 +655,18 @@ def test_weights_in_another_file(isolate, tmp_path):
     assert inspected(tmp_path / "large.onnx")["parameters"] == inspected(path)["parameters"]
 
 
-@pytest.mark.parametrize("option", ["stats", "destination"])
-def test_weights_in_another_file_are_not_overwritten(option, tmp_path):
-    path, data = beside(0.5, tmp_path / "net.onnx", after=ROWS), tmp_path / "net.data"
+@pytest.mark.parametrize("after,filter_of,option", [
+    ((), support.dnn, {"stats": "net.data"}),
+    (ROWS, detectors.detect, {"stats": "net.data", "decoder": "boxes"}),
+    (ROWS, detectors.detect, {"destination": "net.data", "decoder": "boxes"})],
+    ids=["stats", "detect-stats", "detect-destination"])
+def test_weights_in_another_file_are_not_overwritten(after, filter_of, option, tmp_path):
+    path, data = beside(0.5, tmp_path / "net.onnx", after=after), tmp_path / "net.data"
     before = data.read_bytes()
-    graph = detectors.detect(path, decoder="boxes", tune=0, **{option: data})
+    name = next(iter(option))
+    graph = filter_of(path, tune=0, **{**option, name: data})
     result = support.ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-vf", graph, "-f", "null", "-")
-    support.assert_fails_clearly(result, f"{option}=.* names a file of the model, which it would overwrite")
+    support.assert_fails_clearly(result, f"{name}=.* names a file of the model, which it would overwrite")
     assert data.read_bytes() == before
 
 

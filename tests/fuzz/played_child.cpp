@@ -141,9 +141,13 @@ int64_t any_integer(Random &random)
 // Most tensors are absent: the first few are as likely as all others.
 void add_outputs(Fields &fields, size_t base)
 {
+    using isolation::WireTensor;
     for (size_t i = 0; i < isolation::most_outputs; i++)
-        for (int times = 0; times < (i < 4 ? 8 : 1); times++)
-            add_tensor(fields, base + i * sizeof(isolation::WireTensor));
+        for (int times = 0; times < (i < 4 ? 8 : 1); times++) {
+            const size_t at = base + i * sizeof(WireTensor);
+            add_tensor(fields, at);
+            add(fields, at + offsetof(WireTensor, name), 1, sizeof(WireTensor::name));
+        }
 }
 
 void add_infos(Fields &fields)
