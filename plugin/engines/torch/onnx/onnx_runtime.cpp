@@ -157,7 +157,6 @@ void *open_library()
 
 Library::Library()
 {
-    const SilentErrors silent;
     void *const library = open_library();
     using GetBase = const ApiBase *();
     auto *const get_base =

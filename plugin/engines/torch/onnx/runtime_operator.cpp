@@ -94,12 +94,11 @@ std::vector<at::Tensor> run_graph(at::TensorList inputs, int64_t number)
 
 void register_operator()
 {
-    static torch::Library ours(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
-    static const bool is_defined = [] {
-        ours.def("run_onnx(Tensor[] inputs, int graph) -> Tensor[]", &run_graph);
-        return true;
+    static const torch::Library ours = [] {
+        torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
+        made.def("run_onnx(Tensor[] inputs, int graph) -> Tensor[]", &run_graph);
+        return made;
     }();
-    static_cast<void>(is_defined);
 }
 
 class GeneratedNames : public torch::jit::NativeResolver
