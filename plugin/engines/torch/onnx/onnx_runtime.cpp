@@ -351,7 +351,7 @@ RuntimeGraph::RuntimeGraph(std::shared_ptr<const std::vector<FileBytes>> files,
     : files_(std::move(files)), description_(std::move(description))
 {
     try {
-        session_for(1);
+        session_for(1, false);
     } catch (const std::runtime_error &error) {
         throw WeightFault(concat("is an ONNX model that ONNX Runtime ", onnx_runtime_version(),
                                  " does not take: ", engine_kit::short_message(error.what())));
@@ -364,9 +364,12 @@ RuntimeGraph::~RuntimeGraph()
     graphs.erase(number_);
 }
 
-RuntimeGraph::Session RuntimeGraph::session_for(int threads) const
+RuntimeGraph::Session RuntimeGraph::session_for(int threads, bool has_run) const
 {
     const std::lock_guard<std::mutex> lock(mutex_);
+    // The weights of one that only tried the graph would stay in memory.
+    if (has_run && !std::exchange(has_run_, true) && sessions_.count(threads) == 0)
+        sessions_.clear();
     Session &session = sessions_[threads];
     if (!session)
         session = open_session(*files_, threads);
@@ -376,7 +379,7 @@ RuntimeGraph::Session RuntimeGraph::session_for(int threads) const
 std::vector<RuntimeTensor> RuntimeGraph::run(const std::vector<RuntimeTensor> &inputs,
                                              int threads) const
 {
-    const Session session = session_for(threads);
+    const Session session = session_for(threads, true);
     std::vector<std::shared_ptr<Value>> owners;
     std::vector<const Value *> values;
     std::vector<const char *> names, wanted;

@@ -69,13 +69,15 @@ public:
 
 private:
     using Session = std::shared_ptr<void>;
-    Session session_for(int threads) const;
+    Session session_for(int threads, bool has_run) const;
 
     const std::shared_ptr<const std::vector<FileBytes>> files_; // the graph, and its parts
     const Description description_;
     int64_t number_ = 0;
     mutable std::mutex mutex_;
-    mutable std::map<int, Session> sessions_; // by their numbers of threads; under mutex_
+    // ---- under mutex_
+    mutable std::map<int, Session> sessions_; // by their numbers of threads
+    mutable bool has_run_ = false;
 };
 
 } // namespace engine_torch
