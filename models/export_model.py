@@ -5,6 +5,7 @@
 
     export_model.py --from net.py:Net --weights net.pth --out net.pt
     export_model.py --from package.module:make_net --argument scale=2 --script --out net.pt
+    export_model.py --from net.py:Net --weights net.pth --aoti --out net.pt2
 
 What was written is read back and compared with the model in Python, at several
 sizes.  docs/models.md says what the filter expects of a model.
@@ -14,10 +15,14 @@ import ast
 import copy
 import importlib
 import importlib.util
+import json
 import os
 import pathlib
+import platform
+import re
 import sys
 import warnings
+import zipfile
 
 # oneDNN dies of AMX that a hypervisor promises and has not.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
@@ -177,7 +182,7 @@ def fault_of(reference, result, tolerance):
 
 
 class Trial:
-    """File and model at one size: what the model itself `refused`, or the file's `fault`."""
+    """File and model at one size: what one of them `refused`, or the file's `fault`."""
 
     def __init__(self, model, written, x, tolerance):
         self.text = f"{x.shape[3]}x{x.shape[2]}" + (" in a batch of 2" if len(x) > 1 else "")
@@ -185,13 +190,16 @@ class Trial:
         try:
             reference = run(model, x)
         except Exception as error:
-            self.refused = last_line(error)
+            self.refused = f"the model itself refuses: {last_line(error)}"
             return
         self.compare(reference, written, x, tolerance)
 
     def compare(self, reference, written, x, tolerance):
         try:
             result = run(written, x)
+        except Failure as failure:
+            self.refused = str(failure)
+            return
         except Exception as error:
             self.fault = last_line(error)
             return
@@ -203,7 +211,7 @@ class Trial:
 
     def __str__(self):
         if self.refused:
-            return f"{self.text}: the model itself refuses: {self.refused}"
+            return f"{self.text}: {self.refused}"
         return f"{self.text}: " + (f"NOT THE SAME: {self.fault}" if self.fault else self.good)
 
 
@@ -255,9 +263,129 @@ def in_16_bits(model, name, x):
     return wrapped
 
 
-def try_out(options, reference, path):
-    """Says at which sizes the file at `path` is the model."""
-    written = torch.jit.load(path, map_location="cpu")
+# ---- AOTInductor -----------------------------------------------------------------
+
+# Sizes without an upper bound.
+LARGEST = 2**31 - 1
+
+
+def dynamic(model, x):
+    """The program, for as many heights and widths as PyTorch can prove."""
+    auto = torch.export.Dim.AUTO
+    for shapes in ({2: auto, 3: auto}, None):
+        try:
+            with torch.no_grad():
+                return torch.export.export(model, (x,), dynamic_shapes=shapes and (shapes,))
+        except Exception as error:
+            fault = error
+    raise Failure(f"--aoti cannot take this model (--trace may): {last_line(fault)}") from fault
+
+
+def extent_of(size, symbols):
+    """A number, or times * symbol + plus."""
+    if isinstance(size, int):
+        return size
+    expression = size.node.expr
+    if not expression.free_symbols:
+        return int(expression)
+    (symbol,) = expression.free_symbols
+    times, plus = expression.coeff(symbol, 1), expression.coeff(symbol, 0)
+    if expression - times * symbol - plus != 0 or times < 1 or plus < 0:
+        raise Failure(f"--aoti cannot take this model: it has a size of {expression}")
+    name = str(symbol)
+    if name not in symbols:
+        raise Failure(f"--aoti cannot take this model: nothing bounds its size {name}")
+    return {"symbol": name, "times": int(times), "plus": int(plus)}
+
+
+def ranges_of(program):
+    """The least and the largest value of each size that is not fixed."""
+    ranges = {}
+    for symbol, found in program.range_constraints.items():
+        if symbol.is_Symbol:
+            ranges[str(symbol)] = [max(int(found.lower), 1),
+                                   LARGEST if found.upper > LARGEST else int(found.upper)]
+    return ranges
+
+
+def output_names(result):
+    if isinstance(result, torch.Tensor):
+        return ["out"]
+    if isinstance(result, dict) and all(isinstance(each, torch.Tensor) for each in result.values()):
+        return [re.sub(r"\W", "_", str(name)) for name in result]
+    if isinstance(result, (list, tuple)) and all(isinstance(each, torch.Tensor) for each in result):
+        return [f"out{i}" for i in range(len(result))]
+    raise Failure("--aoti takes models that return a tensor, or a tuple, list or dict of tensors")
+
+
+def instructions():
+    """What AOTInductor's code needs of the processor, as /proc/cpuinfo names it."""
+    from torch._inductor.cpu_vec_isa import pick_vec_isa
+    return sorted(set(re.findall(r"-m([\w-]+)", str(pick_vec_isa().build_arch_flags()))))
+
+
+def expect_told(path, told):
+    """Compares the commands that compiled the code with what is `told` of it."""
+    used = set()
+    with zipfile.ZipFile(path) as package:
+        for name in package.namelist():
+            if name.endswith(".cpp"):
+                used |= set(re.findall(r" -m([\w-]+(?:=native)?)(?=\s)", package.read(name).decode()))
+    if used - set(told):
+        raise Failure(f"--aoti: the code was compiled for other instructions than PyTorch says: {used}")
+
+
+def write_package(model, x, path):
+    """Compiles the model, with what the engine must know about the code and cannot read in it."""
+    program = dynamic(model, x)
+    if program.graph_signature.buffers_to_mutate:
+        raise Failure("--aoti cannot take this model: forward() changes it; use --script")
+    symbols = ranges_of(program)
+    (name,) = program.graph_signature.user_inputs
+    (node,) = (each for each in program.graph.nodes if each.name == name)
+    shape = [extent_of(size, symbols) for size in node.meta["val"].shape]
+    with torch.no_grad():
+        outputs = output_names(model(x))
+    told = instructions()
+    facts = {"libtorch": re.match(r"\d+\.\d+\.\d+", torch.__version__)[0], "machine": platform.machine(),
+             "instructions": told, "symbols": symbols, "outputs": outputs,
+             "inputs": [{"name": re.sub(r"\W", "_", name), "type": "float32", "shape": shape}]}
+    torch._inductor.aoti_compile_and_package(
+        program, package_path=str(path),
+        inductor_configs={"aot_inductor.metadata": {"dnn_torch": json.dumps(facts)},
+                          "cpp.dynamic_threads": True})  # fmt: skip
+    expect_told(path, told)
+    return facts
+
+
+class Package:
+    """The compiled model; it takes the sizes that it was compiled for, and no others."""
+
+    def __init__(self, path, facts):
+        self.run = torch._inductor.aoti_load_package(str(path))
+        self.facts = facts
+
+    def takes(self, shape):
+        sizes = {}
+        for extent, size in zip(self.facts["inputs"][0]["shape"], shape):
+            if isinstance(extent, int):
+                if extent != size:
+                    return False
+                continue
+            symbol, rest = divmod(size - extent["plus"], extent["times"])
+            least, most = self.facts["symbols"][extent["symbol"]]
+            if rest or not least <= symbol <= most or sizes.setdefault(extent["symbol"], symbol) != symbol:
+                return False
+        return True
+
+    def __call__(self, x):
+        if not self.takes(x.shape):
+            raise Failure("not compiled for that")
+        return self.run(x)
+
+
+def try_out(options, reference, written):
+    """Says at which sizes the file is the model."""
     tolerance = TOLERANCE[options.half]
 
     def trial(size, batch=1):
@@ -270,7 +398,7 @@ def try_out(options, reference, path):
         say(f"  {each}")
     if first.fault:
         raise Failure("the exported model does not give the model's own results; not written")
-    warn_of_sizes("{}x{}".format(*options.size), others, not options.script)
+    warn_of_sizes("{}x{}".format(*options.size), others, not options.script and not options.aoti)
     if batch.fault or batch.refused:
         warn("it takes one picture at a time: leave batch_size at 1")
 
@@ -288,10 +416,14 @@ def export(options, model):
     # The comparison is with full precision, so that it tells what 16 bits cost.
     reference = copy.deepcopy(model) if options.half else model
     wrapped = in_16_bits(model, options.half, x) if options.half else model
-    part = options.out.with_name(options.out.name + ".part")
+    part = options.out.with_name(f"{options.out.stem}.part{options.out.suffix}")
     try:
-        torch.jit.save(exported(wrapped, x, options.script), str(part))
-        try_out(options, reference, part)
+        if options.aoti:
+            facts = write_package(wrapped, x, part)
+            try_out(options, reference, Package(part, facts))
+        else:
+            torch.jit.save(exported(wrapped, x, options.script), str(part))
+            try_out(options, reference, torch.jit.load(part, map_location="cpu"))
         part.replace(options.out)
     finally:
         part.unlink(missing_ok=True)
@@ -332,6 +464,9 @@ def parse_command_line():
     how.add_argument("--trace", dest="script", action="store_false",
                      help="record one run; the default")
     how.add_argument("--script", action="store_true", help="translate forward() itself")
+    how.add_argument("--aoti", action="store_true",
+                     help="compile it with AOTInductor (PyTorch 2.6 or later; a .pt2): code for this "
+                     "PyTorch and this processor, which runs with allow=compiled_code")
     add("--half", nargs="?", const="float16", choices=("float16", "bfloat16"),
         help="weights and layers of 16 bits")
     add("--size", type=parse_size, default=(64, 48), metavar="WxH",
@@ -343,6 +478,9 @@ def parse_command_line():
 
 def main():
     options = parse_command_line()
+    if options.aoti and options.out.suffix != ".pt2":
+        print("export_model.py: --out: the name of such a package ends with .pt2", file=sys.stderr)
+        return 1
     # PyTorch's are about how it was asked; whether the file is good is found out here.
     warnings.simplefilter("ignore")
     try:
@@ -355,7 +493,8 @@ def main():
         return 1
     count = sum(parameter.numel() for parameter in model.parameters())
     say(f"{options.out}: {count} parameters, {options.out.stat().st_size} bytes. To use it:")
-    say(f"  dnn-torch run ffmpeg -i in.mp4 -vf dnn_torch={options.out} out.mp4")
+    allow = ":allow=compiled_code" if options.aoti else ""
+    say(f"  dnn-torch run ffmpeg -i in.mp4 -vf dnn_torch={options.out}{allow} out.mp4")
     return 0
 
 

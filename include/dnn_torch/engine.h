@@ -134,15 +134,20 @@ typedef struct DnnTorchSource {
     /** The model's further files.  The name of each has no folder. */
     const struct DnnTorchSource *parts;
     size_t part_count; /**< at most DNN_TORCH_PARTS */
+    /**
+     * An empty memory file, as large as the model, for an engine that can make none: compiled code
+     * of the model, which is opened as a library.  Until model_open() returns; 0: none.
+     */
+    int code;
 } DnnTorchSource;
 
 /** A tensor that a model takes or returns. */
 typedef struct DnnTorchTensorInfo {
     size_t size;
-    char name[64];       /**< as the options `input` and `output` take it */
-    char type_text[128]; /**< as the model's own format names it */
-    int32_t type;        /**< a DnnTorchType; 0: not known */
-    int32_t rank;        /**< -1: not known */
+    char name[64];                      /**< as the options `input` and `output` take it */
+    char type_text[128];                /**< as the model's own format names it */
+    int32_t type;                       /**< a DnnTorchType; 0: not known */
+    int32_t rank;                       /**< -1: not known */
     int64_t dims[DNN_TORCH_DIMENSIONS]; /**< -1: not known */
 } DnnTorchTensorInfo;
 
@@ -164,9 +169,9 @@ typedef struct DnnTorchPlanParameters {
 /** What a plan's runs cost and require.  Zero means unknown. */
 typedef struct DnnTorchPlanFacts {
     size_t size;
-    double run_seconds;  /**< one run on one thread, or on the device */
-    int64_t run_bytes;   /**< peak memory of a run, without the model */
-    int32_t interleaved; /**< 1: pictures with interleaved channels are fastest */
+    double run_seconds;     /**< one run on one thread, or on the device */
+    int64_t run_bytes;      /**< peak memory of a run, without the model */
+    int32_t interleaved;    /**< 1: pictures with interleaved channels are fastest */
     int32_t takes_integers; /**< 1: a frame's own quantised samples are faster than floats */
     /** 1: a result depends on earlier runs: one session makes all runs, in the order of frames. */
     int32_t in_order;
@@ -184,9 +189,9 @@ typedef struct DnnTorchPlanFacts {
 /** Parameters and results of one run. */
 typedef struct DnnTorchRun {
     size_t size;
-    int64_t number;   /**< in: the index of the first picture in the stream, from 0 on */
-    int32_t had_nan;  /**< out: 1: a sample of a quantised output was NaN and is 0 there */
-    int32_t retries;  /**< out: how often it was tried again, in a new process of the model */
+    int64_t number;  /**< in: the index of the first picture in the stream, from 0 on */
+    int32_t had_nan; /**< out: 1: a sample of a quantised output was NaN and is 0 there */
+    int32_t retries; /**< out: how often it was tried again, in a new process of the model */
     /**
      * in: 1: another run of the same pictures (such as the next tile) follows in this session.
      * Only the last one has 0.
@@ -250,7 +255,8 @@ typedef struct DnnTorchEngine {
      *   optimize   "0": as it was saved.  "1", the default: the fastest variant that the
      *              engine knows.  The name of a variant: that one; a name that the
      *              engine does not know fails with a message that lists them
-     *   allow      operators that the model may use although the engine refuses them
+     *   allow      operators that the model may use although the engine refuses them;
+     *              "compiled_code": a model that is compiled code may run
      *   inspect    "1": the model is only inspected, even if the engine would refuse to run
      *              it.  Nothing of it runs, and plan_make() fails
      *   input_type, input_layout, output_layout

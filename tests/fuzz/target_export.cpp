@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Files of torch.export: what reads them and writes their operators as code.
+// Files of torch.export: what reads them and writes their operators as code; and what reads
+// AOTInductor's packages.
 #include "change_model.h"
 #include "changes.h"
 #include "digest.h"
+#include "engines/torch/exported/compiled_package.h"
 #include "engines/torch/exported/export_network.h"
 #include "engines/torch/file/operators.h"
 #include "reading.h"
@@ -12,6 +14,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace
 {
@@ -33,10 +36,25 @@ uint64_t digest_of(const engine_torch::ExportFile &file)
     return digest.value();
 }
 
+uint64_t digest_of(const engine_torch::CompiledPackage &package)
+{
+    const engine_torch::CompiledInterface &interface = package.interface();
+    fuzz::Digest digest;
+    digest.add(package.code());
+    digest.add(package.libtorch());
+    digest.add(package.contract());
+    for (const int64_t size : {1, 3, 4, 64})
+        digest.add(engine_torch::fault_of_shapes(
+            interface, std::vector(interface.inputs.size(), std::vector<int64_t>(4, size))));
+    return digest.value();
+}
+
 Outcome read(const DnnTorchSource &source)
 {
     const engine_torch::Permissions permissions;
     engine_torch::FileBytes bytes(source);
+    if (engine_torch::CompiledPackage::is_one(bytes) && !engine_torch::ExportFile::is_one(bytes))
+        return {Ending::accepted, digest_of(engine_torch::CompiledPackage(std::move(bytes))), ""};
     if (!engine_torch::ExportFile::is_one(bytes))
         return {Ending::refused, 0, "is no file of torch.export"};
     // As in LibTorch 1.13.

@@ -40,6 +40,8 @@ NOT_RUN = [
     ("docs/farm.md", "dnn-torch farm submit out.farm --slurm", "tests/farm submits to a Slurm"),
     ("docs/farm.md", "dnn-torch farm submit out.farm --parallel --sshlogin", "it needs two hosts"),
     ("docs/models.md", "models/export_model.py --from real.py:net", "it needs basicsr"),
+    ("docs/models.md", "models/export_model.py --from net.py:Net --weights net.pth --aoti",
+     "tests/architectures/test_aoti.py runs it, where PyTorch can"),
     ("docs/i-have.md", "yolo export", "it needs ultralytics"),
     ("docs/i-have.md", "python export.py", "it needs YOLOv5's own folder"),
     ("docs/i-have.md", 'python3 -c "import torch, transformers', "it needs transformers"),

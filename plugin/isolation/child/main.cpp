@@ -12,12 +12,15 @@
 #include "opened_engine.h"
 #include "reply.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -33,6 +36,7 @@ struct Source {
     std::vector<Descriptor> files;
     Mapping data;
     Descriptor sink; // what the option `export` writes to
+    Descriptor code; // empty memory for compiled code
 };
 
 // The host ends this process by closing the channel, and the kernel does so when the host ends.
@@ -66,7 +70,7 @@ Source receive_source(OpenRequest &request)
     ReceivedMessage received = receive_message(control_number, &request, sizeof request);
     if (received.size == 0)
         _exit(0);
-    Source source = {.files = std::move(received.descriptors), .data = {}, .sink = {}};
+    Source source = {.files = std::move(received.descriptors), .data = {}, .sink = {}, .code = {}};
     const bool has_file = !source.files.empty() || request.part_count > 0;
     if (received.size != sizeof request || (has_file && source.files.size() <= request.part_count))
         leave("the host sent no model");
@@ -91,6 +95,19 @@ template <class Body> void guarded(ReplyHead &head, Body body)
     head.status = engine_kit::guarded(Phase::loading, nullptr, &message, body);
     if (head.status != DNN_TORCH_OK)
         put_text(message.text, head.message);
+}
+
+// Inside the cage no memory file can be made.  One is only needed if the user trusts the file.
+Descriptor memory_for_code(const OpenRequest &request, const Source &source)
+{
+    const bool is_trusted = std::any_of(
+        request.options, request.options + request.option_count, [](const WireOption &option) {
+            return std::string_view(option.key) == "allow" && *option.value;
+        });
+    struct stat file = {};
+    if (!is_trusted || source.files.empty() || fstat(source.files.front().get(), &file) != 0)
+        return {};
+    return make_shared_memory(static_cast<size_t>(file.st_size), Writer::child).descriptor;
 }
 
 // Nothing of the model is read before the cage is closed.
@@ -127,7 +144,8 @@ DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &reque
         .data_size = given.data.size(),
         .sink = given.sink.is_open() ? given.sink.get() : 0,
         .parts = parts.data(),
-        .part_count = parts.size()};
+        .part_count = parts.size(),
+        .code = given.code.is_open() ? given.code.get() : 0};
     std::vector<DnnTorchOption> options;
     for (size_t i = 0; i < request.option_count; i++)
         options.push_back({.key = request.options[i].key, .value = request.options[i].value});
@@ -177,6 +195,7 @@ void run()
     greet();
     auto request = std::make_unique<OpenRequest>();
     Source source = receive_source(*request);
+    source.code = memory_for_code(*request, source);
     const DnnTorchEngine *engine = prepare(*request);
     if (!engine)
         return;

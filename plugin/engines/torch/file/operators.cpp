@@ -242,8 +242,8 @@ std::string whole_name(std::string_view name)
     if (!std::all_of(name.begin(), name.end(), is_name_character))
         refuse_names();
     std::string whole(name);
-    if (name.substr(0, class_prefix.size()) == class_prefix || name == "__setstate__" ||
-        name.find("::") != std::string_view::npos)
+    if (name.substr(0, class_prefix.size()) == class_prefix || name == loading_code ||
+        name == compiled_code || name.find("::") != std::string_view::npos)
         return whole;
     const size_t dot = whole.find('.');
     if (dot == std::string::npos)

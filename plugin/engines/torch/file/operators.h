@@ -13,6 +13,12 @@
 namespace engine_torch
 {
 
+// Once the option `allow` has this name, a file's code may run while the file is loaded.
+constexpr const char *loading_code = "__setstate__";
+
+// Once it has this name, a package of compiled code may run.
+constexpr const char *compiled_code = "compiled_code";
+
 // Never changes; any thread.
 class Permissions
 {
@@ -33,7 +39,7 @@ public:
     // Whether the model may use this C++ class: "torch.classes.quantized.Conv2dPackedParamsBase".
     bool has_class(std::string_view name) const;
 
-    // Whether the user allowed it.  "__setstate__" stands for any code that runs during loading.
+    // Whether the user allowed it.
     bool is_allowed(std::string_view name) const;
 
     // The names that the user allowed, as in "aten::relu"; "aten::*" is all of "aten".

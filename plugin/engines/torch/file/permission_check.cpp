@@ -67,7 +67,8 @@ std::string refused_in(const Node &node, const Permissions &permissions)
 // models that need it.
 bool may_be_known(std::string_view name)
 {
-    return name == loading_code || name.substr(0, name.find("::")) == "prim" ||
+    return name == loading_code || name == compiled_code ||
+           name.substr(0, name.find("::")) == "prim" ||
            name.substr(0, name.find("::")) == "torchvision";
 }
 

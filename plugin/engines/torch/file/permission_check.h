@@ -17,9 +17,6 @@ namespace engine_torch
 // Returns each refused name ("aten::save") once, from the text of the code.
 std::vector<std::string> find_refused(const SourceFacts &facts, const Permissions &permissions);
 
-// Once the option `allow` has this name, a file's code may run while the file is loaded.
-constexpr const char *loading_code = "__setstate__";
-
 // Whether loading the file would run its own code although the user did not allow it.
 bool runs_while_loading(const SourceFacts &facts, const Permissions &permissions);
 

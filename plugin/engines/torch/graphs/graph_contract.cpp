@@ -20,7 +20,7 @@ bool is_colours(int64_t channels)
 } // namespace
 
 std::string picture_contract(std::optional<ElementType> type, const std::vector<int64_t> &shape,
-                             bool is_any_size)
+                             bool is_any_size, const SizeRules &rules)
 {
     const bool ends_with_channels = !is_colours(shape[1]) && is_colours(shape[3]);
     const size_t channels = ends_with_channels ? 3 : 1, height = ends_with_channels ? 1 : 2;
@@ -34,6 +34,10 @@ std::string picture_contract(std::optional<ElementType> type, const std::vector<
     if (shape[height] > 0 && shape[height + 1] > 0 && !is_any_size)
         dnn_torch::add_to_list(fields,
                                concat(R"("size": [)", shape[height + 1], ", ", shape[height], "]"));
+    if (rules.multiple > 1)
+        dnn_torch::add_to_list(fields, concat(R"("multiple": )", rules.multiple));
+    if (rules.minimum > 1)
+        dnn_torch::add_to_list(fields, concat(R"("minimum": )", rules.minimum));
     return concat(R"({"input": {)", fields, "}}");
 }
 

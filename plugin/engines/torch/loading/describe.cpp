@@ -336,4 +336,18 @@ Description describe(const ExportFile &file, const Module &module)
     return description;
 }
 
+Description describe(const CompiledPackage &package)
+{
+    Description description;
+    description.facts["format"] =
+        dnn_torch::concat("AOTInductor package for LibTorch ", package.libtorch());
+    for (const CompiledInput &input : package.interface().inputs)
+        description.inputs.push_back({.name = input.name, .type = "Tensor"});
+    const auto &outputs = package.interface().outputs;
+    for (const std::string &output : outputs)
+        description.outputs.push_back({.name = outputs.size() > 1 ? output : "", .type = "Tensor"});
+    add_contract("graph_contract", package.contract(), description.facts);
+    return description;
+}
+
 } // namespace engine_torch

@@ -6,6 +6,7 @@
 
 #include "engines/torch/architectures/architecture.h"
 #include "engines/torch/checkpoint/checkpoint.h"
+#include "engines/torch/exported/compiled_package.h"
 #include "engines/torch/exported/export_network.h"
 #include "engines/torch/file/archive.h"
 #include "engines/torch/onnx/onnx_network.h"
@@ -38,5 +39,6 @@ Description describe(const Checkpoint &checkpoint, const Recognised &recognised,
                      const torch::jit::Module &module);
 Description describe(const OnnxFile &file, const torch::jit::Module &module);
 Description describe(const ExportFile &file, const torch::jit::Module &module);
+Description describe(const CompiledPackage &package);
 
 } // namespace engine_torch

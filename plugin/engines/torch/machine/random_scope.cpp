@@ -29,7 +29,7 @@ void prepare_child()
     new (&mutex) std::mutex;
 }
 
-std::mutex &mutex_of_process()
+std::mutex &mutex_of_drawing()
 {
     static const int watches_forks = pthread_atfork(
         [] { mutex_of_generator().lock(); }, [] { mutex_of_generator().unlock(); }, prepare_child);
@@ -40,7 +40,7 @@ std::mutex &mutex_of_process()
 } // namespace
 
 RandomScope::RandomScope(int64_t seed, const c10::Device &device)
-    : one_at_a_time_(mutex_of_process())
+    : one_at_a_time_(mutex_of_drawing())
 {
     this->seed(c10::Device(c10::DeviceType::CPU), static_cast<uint64_t>(seed));
     if (!device.is_cpu())

@@ -239,7 +239,7 @@ Blueprint calling(const RuntimeGraph &graph)
     Blueprint network;
     network.architecture = "ONNX";
     network.is_local = false;
-    network.source = concat("def forward(self", arguments, "):\n    made = onnx_runtime.run_onnx([",
+    network.source = concat("def forward(self", arguments, "):\n    made = dnn_torch.run_onnx([",
                             given, "], ", graph.number(), ")\n    return ",
                             outputs.size() == 1 ? "made[0]" : concat("{", results, "}"), "\n");
     return network;

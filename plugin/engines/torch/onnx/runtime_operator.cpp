@@ -108,7 +108,7 @@ public:
     resolveValue(const std::string &name, torch::jit::GraphFunction &function,
                  const torch::jit::SourceRange &place) override
     {
-        if (name == "onnx_runtime")
+        if (name == "dnn_torch")
             return std::make_shared<torch::jit::BuiltinModule>("dnn_torch");
         return NativeResolver::resolveValue(name, function, place);
     }

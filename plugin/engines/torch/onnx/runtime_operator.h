@@ -16,7 +16,8 @@ namespace engine_torch
 // was generated here.
 constexpr const char *run_onnx = "dnn_torch::run_onnx";
 
-// Names in code that was generated here: torch, and onnx_runtime, whose function is run_onnx().
+// Names in code that was generated here: torch, and dnn_torch, whose functions are operators of our
+// own.
 std::shared_ptr<torch::jit::Resolver> names_of_generated_code();
 
 } // namespace engine_torch

@@ -7,6 +7,7 @@
 #include "engine_kit/sized.h"
 #include "engines/torch/failure.h"
 #include "engines/torch/file/permission_check.h"
+#include "engines/torch/loading/compiled_network.h"
 #include "engines/torch/loading/export.h"
 #include "engines/torch/loading/load.h"
 #include "engines/torch/machine/blas.h"
@@ -99,6 +100,8 @@ DnnTorchModel::DnnTorchModel(const DnnTorchSource &source, const engine_kit::Opt
         open_onnx(engine_torch::OnnxFile(std::move(file), parts_of(source)), permissions);
     else if (engine_torch::ExportFile::is_one(file))
         open_export({std::move(file), engine_torch::lookup_of(permissions)}, permissions);
+    else if (engine_torch::CompiledPackage::is_one(file))
+        open_compiled(engine_torch::CompiledPackage(std::move(file)), permissions, source.code);
     else if (engine_torch::Checkpoint::is_one(file))
         open_checkpoint(engine_torch::Checkpoint(std::move(file)), permissions);
     else
@@ -162,29 +165,52 @@ void DnnTorchModel::open_onnx(const engine_torch::OnnxFile &file,
 {
     requested_.contents = file.hash();
     const engine_torch::OnnxNetwork &network = file.network();
-    onnx_runtime_ = network.runtime;
-    if (onnx_runtime_)
-        expect_plain_run(network.reason);
+    callee_ = network.runtime;
+    if (callee_) {
+        callee_name_ = "operators in ONNX Runtime";
+        expect_plain_run(dnn_torch::concat(
+            "runs in ONNX Runtime ", engine_torch::onnx_runtime_version(),
+            ", without fused programs: it ", network.reason.substr(0, network.reason.rfind("; "))));
+    }
     source_.plain = engine_torch::load_network(
         file.name(), network.network, network.weights, source_.device,
-        onnx_runtime_ ? engine_torch::Permissions::of_generated_code(engine_torch::run_onnx)
-                      : permissions);
+        callee_ ? engine_torch::Permissions::of_generated_code(engine_torch::run_onnx)
+                : permissions);
     description_ = engine_torch::describe(file, source_.plain);
 }
 
-// ONNX Runtime runs the file as it is, on the processor.
-void DnnTorchModel::expect_plain_run(const std::string &reason)
+void DnnTorchModel::open_compiled(const engine_torch::CompiledPackage &package,
+                                  const engine_torch::Permissions &permissions, int memory)
 {
-    const std::string words =
-        dnn_torch::concat("runs in ONNX Runtime ", engine_torch::onnx_runtime_version(),
-                          ", without fused programs: it ", reason.substr(0, reason.rfind("; ")));
+    requested_.contents = package.hash();
+    description_ = engine_torch::describe(package);
+    if (is_inspected_) {
+        description_.facts["refused"] = engine_torch::compiled_code;
+        return;
+    }
+    if (!permissions.is_allowed(engine_torch::compiled_code))
+        package.refuse(dnn_torch::concat("is an AOTInductor package: compiled code, which no check "
+                                         "can read; write allow=",
+                                         engine_torch::compiled_code, " if you trust the file"));
+    expect_plain_run("is compiled code, which runs without fused programs");
+    const auto network = engine_torch::CompiledNetwork::open(package, memory);
+    callee_ = network;
+    callee_name_ = "compiled code";
+    source_.plain = engine_torch::load_network(
+        package.name(), network->caller(), engine_torch::Weights(), source_.device,
+        engine_torch::Permissions::of_generated_code(engine_torch::run_compiled));
+}
+
+// Such a network runs as it is, on the processor.
+void DnnTorchModel::expect_plain_run(const std::string &how)
+{
     if (!is_inspected_ && !source_.device.is_cpu())
         throw Failure(DNN_TORCH_NO_DEVICE,
-                      "the model " + words + "; that is on the processor only (device=cpu)");
+                      "the model " + how + "; that is on the processor only (device=cpu)");
     if (requested_.precision.precision != Precision::fp32)
         throw Failure(DNN_TORCH_BAD_OPTION,
-                      "the model " + words + "; that is as saved only (precision=auto)");
-    notices_.add("the model " + words);
+                      "the model " + how + "; that is as saved only (precision=auto)");
+    notices_.add("the model " + how);
 }
 
 void DnnTorchModel::open_export(const engine_torch::ExportFile &file,
@@ -375,8 +401,8 @@ const char *DnnTorchModel::nonlocal_operator() const noexcept
 {
     if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
         return nullptr;
-    if (onnx_runtime_)
-        return "operators in ONNX Runtime";
+    if (callee_)
+        return callee_name_;
     try {
         find_reach();
     } catch (...) {
@@ -405,8 +431,8 @@ const char *DnnTorchModel::kernel_reach() const noexcept
 {
     if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
         return nullptr;
-    if (onnx_runtime_)
-        return "operators in ONNX Runtime";
+    if (callee_)
+        return callee_name_;
     try {
         find_reach();
     } catch (...) {

@@ -113,7 +113,9 @@ private:
                       const engine_torch::Permissions &permissions);
     void open_onnx(const engine_torch::OnnxFile &file,
                    const engine_torch::Permissions &permissions);
-    void expect_plain_run(const std::string &reason);
+    void open_compiled(const engine_torch::CompiledPackage &package,
+                       const engine_torch::Permissions &permissions, int memory);
+    void expect_plain_run(const std::string &how);
     void open_export(const engine_torch::ExportFile &file,
                      const engine_torch::Permissions &permissions);
     void open_checkpoint(const engine_torch::Checkpoint &checkpoint,
@@ -148,8 +150,10 @@ private:
     mutable std::string nonlocal_operator_, kernel_reach_; // set once reach_known_
     std::optional<engine_torch::Blueprint> network_;       // without code and tensors
     std::once_flag network_checked_;
-    std::optional<engine_torch::Failure> network_fault_;             // set once network_checked_
-    std::shared_ptr<const engine_torch::RuntimeGraph> onnx_runtime_; // or null
+    std::optional<engine_torch::Failure> network_fault_; // set once network_checked_
+    // A network that LibTorch only calls: its owner, and what it is called; or null.
+    std::shared_ptr<const void> callee_;
+    const char *callee_name_ = nullptr;
     engine_torch::Source source_; // as it was opened; never run if the model keeps state
     engine_torch::Traits traits_;
     engine_torch::SharedVariants forms_;

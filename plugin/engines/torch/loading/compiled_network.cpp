@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "compiled_network.h"
+
+#include "base/compose.h"
+#include "base/descriptor.h"
+#include "engine_kit/text.h"
+#include "engines/torch/architectures/element_types.h"
+#include "engines/torch/failure.h"
+
+#include <algorithm>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/clone.h>
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <system_error>
+#include <thread>
+#include <torch/csrc/inductor/aoti_runner/model_container_runner_cpu.h>
+#include <torch/library.h>
+#include <torch/version.h>
+#include <unistd.h>
+#include <utility>
+
+namespace engine_torch
+{
+namespace
+{
+
+using dnn_torch::concat;
+using dnn_torch::Descriptor;
+using Runner = torch::inductor::AOTIModelContainerRunnerCpu;
+
+// ---- the library, in memory that has a name
+
+Descriptor new_memory(size_t bytes)
+{
+    Descriptor memory(memfd_create("dnn-torch-code", MFD_CLOEXEC));
+    if (!memory.is_open() || ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+        throw std::system_error(errno, std::generic_category(), "no memory for compiled code");
+    return memory;
+}
+
+Descriptor filled(Descriptor memory, std::string_view code)
+{
+    void *const start =
+        mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+    if (start == MAP_FAILED)
+        throw std::system_error(errno, std::generic_category(), "no memory for compiled code");
+    std::memcpy(start, code.data(), code.size());
+    munmap(start, code.size());
+    return memory;
+}
+
+// ---- running
+
+std::vector<std::vector<int64_t>> shapes_of(at::TensorList tensors)
+{
+    std::vector<std::vector<int64_t>> shapes;
+    for (const at::Tensor &tensor : tensors)
+        shapes.push_back(tensor.sizes().vec());
+    return shapes;
+}
+
+class OpenedNetwork : public CompiledNetwork
+{
+public:
+    OpenedNetwork(const CompiledPackage &package, Descriptor memory);
+    ~OpenedNetwork() override;
+
+    static std::vector<at::Tensor> run(at::TensorList inputs, int64_t number);
+    Blueprint caller() const override;
+
+private:
+    std::vector<at::Tensor> run_on(at::TensorList inputs) const;
+
+    Descriptor memory_;
+    const std::string path_;
+    const CompiledInterface interface_;
+    std::unique_ptr<Runner> runner_;
+    int64_t number_ = 0;
+};
+
+// ---- the networks that there are
+
+std::mutex networks_mutex; // held while a library is opened, too: LibTorch cannot open two at once
+std::map<int64_t, const OpenedNetwork *> networks; // under networks_mutex
+int64_t networks_made = 0;                         // under networks_mutex
+
+void register_operator()
+{
+    static const torch::Library ours = [] {
+        torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
+        made.def("run_compiled(Tensor[] inputs, int network) -> Tensor[]", &OpenedNetwork::run);
+        return made;
+    }();
+}
+
+OpenedNetwork::OpenedNetwork(const CompiledPackage &package, Descriptor memory)
+    : memory_(filled(std::move(memory), package.code())),
+      path_(concat("/proc/self/fd/", memory_.get())), interface_(package.interface())
+{
+    register_operator();
+    const std::lock_guard<std::mutex> lock(networks_mutex);
+    const size_t runs_at_once = std::max(1u, std::thread::hardware_concurrency());
+    try {
+        runner_ = std::make_unique<Runner>(path_, runs_at_once);
+    } catch (const std::exception &error) {
+        package.refuse(concat("is an AOTInductor package whose code cannot be opened: ",
+                              engine_kit::short_message(error.what())));
+    }
+    number_ = ++networks_made;
+    networks.emplace(number_, this);
+}
+
+OpenedNetwork::~OpenedNetwork()
+{
+    const std::lock_guard<std::mutex> lock(networks_mutex);
+    networks.erase(number_);
+    runner_.reset();
+    // The dynamic linker knows a library by its path, and cannot close every one.
+    if (dlopen(path_.c_str(), RTLD_NOLOAD | RTLD_LAZY))
+        memory_.release();
+}
+
+Blueprint OpenedNetwork::caller() const
+{
+    std::string arguments, given, results;
+    for (const CompiledInput &input : interface_.inputs) {
+        arguments += concat(", ", input.name, ": Tensor");
+        dnn_torch::add_to_list(given, input.name);
+    }
+    const std::vector<std::string> &outputs = interface_.outputs;
+    for (size_t i = 0; i < outputs.size(); i++)
+        dnn_torch::add_to_list(results, concat("\"", outputs[i], "\": made[", i, "]"));
+    Blueprint network;
+    network.architecture = "AOTInductor";
+    network.is_local = false;
+    network.source =
+        concat("def forward(self", arguments, "):\n    made = dnn_torch.run_compiled([", given,
+               "], ", number_, ")\n    return ",
+               outputs.size() == 1 ? "made[0]" : concat("{", results, "}"), "\n");
+    return network;
+}
+
+std::vector<at::Tensor> OpenedNetwork::run(at::TensorList inputs, int64_t number)
+{
+    const OpenedNetwork *network = nullptr; // outlives the module that calls
+    {
+        const std::lock_guard<std::mutex> lock(networks_mutex);
+        const auto found = networks.find(number);
+        network = found == networks.end() ? nullptr : found->second;
+    }
+    if (!network)
+        throw std::runtime_error("there is no such compiled code");
+    return network->run_on(inputs);
+}
+
+std::vector<at::Tensor> OpenedNetwork::run_on(at::TensorList inputs) const
+{
+    if (const std::string fault = fault_of_shapes(interface_, shapes_of(inputs)); !fault.empty())
+        throw std::runtime_error(fault);
+    std::vector<at::Tensor> given;
+    for (size_t i = 0; i < inputs.size(); i++)
+        given.push_back(
+            inputs[i].detach().to(at::kCPU, scalar_type(interface_.inputs[i].type)).contiguous());
+    std::vector<at::Tensor> results = runner_->run(given);
+    if (results.size() != interface_.outputs.size())
+        throw std::runtime_error(concat("the compiled code returns ", results.size(),
+                                        " tensors and not ", interface_.outputs.size()));
+    for (at::Tensor &result : results)
+        if (std::any_of(given.begin(), given.end(),
+                        [&](const at::Tensor &input) { return result.is_alias_of(input); }))
+            result = result.clone();
+    return results;
+}
+
+} // namespace
+
+std::shared_ptr<const CompiledNetwork> CompiledNetwork::open(const CompiledPackage &package,
+                                                             int memory)
+{
+    package.expect_for(TORCH_VERSION);
+    try {
+        Descriptor own = memory > 0 ? Descriptor(dup(memory)) : new_memory(package.code().size());
+        return std::make_shared<OpenedNetwork>(package, std::move(own));
+    } catch (const std::system_error &error) {
+        package.refuse(concat("is an AOTInductor package that cannot be opened: ", error.what()));
+    }
+}
+
+} // namespace engine_torch
