@@ -188,9 +188,12 @@ def environment(tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path):
-    """As a clone, for what a page names there."""
+    """As a clone, for what a page names there; and a folder with models."""
     for name in ("models", "examples", "include"):
         (tmp_path / name).symlink_to(support.REPOSITORY / name)
+    (tmp_path / "downloads").mkdir()
+    for name in ("luma2x.pt", "compact2x.pth"):
+        shutil.copy(stand_ins.MODELS / name, tmp_path / "downloads")
     return tmp_path
 
 
