@@ -16,6 +16,8 @@ import copy
 import importlib
 import importlib.util
 import json
+import keyword
+import logging
 import os
 import pathlib
 import platform
@@ -265,57 +267,95 @@ def in_16_bits(model, name, x):
 
 # ---- AOTInductor -----------------------------------------------------------------
 
-# Sizes without an upper bound.
-LARGEST = 2**31 - 1
+# Height and width are multiples of a step from the least size on: what is tried, the most general first.
+SIZES = ((1, 2), (1, 16), (2, 16), (4, 16), (8, 16), (16, 32), (32, 32), (64, 64))
+LARGEST = 8192
+
+
+def exported_for(model, x, step, least):
+    """The program for such sizes, or None if the model does not take all of them."""
+
+    def extent(name):
+        size = torch.export.Dim(name, min=-(-least // step), max=LARGEST // step)
+        return size if step == 1 else step * size
+
+    try:
+        with torch.no_grad():
+            return torch.export.export(
+                model, (x,), dynamic_shapes=({2: extent("height"), 3: extent("width")},))
+    except Exception:
+        return None
+
+
+def points(guards, step, least):
+    """Sizes that show whether the guards hold everywhere: small and large ones, flat and high ones,
+    neighbours of the constants in the guards, and each remainder of a division."""
+    constants = {int(atom) for guard in guards for atom in guard.atoms() if atom.is_Integer}
+    near = {c + d for c in constants for d in (-step, 0, step)} | {c // step * step for c in constants}
+    line = {least + step * i for i in range(17)} | near | {640, 1088, LARGEST}
+    line = sorted({n // step * step for n in line if least <= n // step * step and n <= LARGEST})
+    few = sorted({line[0], line[1], line[len(line) // 2], 640, 1088, LARGEST})
+    usual = 64 * max(step // 64, 1)
+    return {(a, b) for a in few for b in few} | {(a, usual) for a in line} | {(usual, a) for a in line}
+
+
+def holds(guard, sizes):
+    try:
+        return bool(guard.subs(sizes))
+    except Exception:  # it depends on something else
+        return False
+
+
+def decides_alike(program, step, least):
+    """Whether forward() takes the same branches at all sizes: what it decided by the size of the
+    example is in the code, which does not check it again."""
+    (name,) = program.graph_signature.user_inputs
+    (node,) = (each for each in program.graph.nodes if each.name == name)
+    shapes = node.meta["val"].fake_mode.shape_env
+    height, width = ((size.node.expr / step) for size in node.meta["val"].shape[2:])
+    if not (height.is_Symbol and width.is_Symbol and height != width):
+        return False
+    guards = [guard.expr.xreplace(shapes.replacements) for guard in shapes.guards]
+    return all(holds(guard, {height: h // step, width: w // step})
+               for h, w in points(guards, step, least) for guard in guards)
 
 
 def dynamic(model, x):
-    """The program, for as many heights and widths as PyTorch can prove."""
-    auto = torch.export.Dim.AUTO
-    for shapes in ({2: auto, 3: auto}, None):
-        try:
-            with torch.no_grad():
-                return torch.export.export(model, (x,), dynamic_shapes=shapes and (shapes,))
-        except Exception as error:
-            fault = error
-    raise Failure(f"--aoti cannot take this model (--trace may): {last_line(fault)}") from fault
+    """The program, its step and its least size; or the program for the size of x alone, and None."""
+    for step, least in SIZES:
+        if any(size % step or size < least for size in x.shape[2:]):
+            continue
+        program = exported_for(model, x, step, least)
+        if program and decides_alike(program, step, least):
+            return program, step, least
+    try:
+        with torch.no_grad():
+            return torch.export.export(model, (x,)), None, None
+    except Exception as error:
+        raise Failure(f"--aoti cannot take this model (--trace may): {last_line(error)}") from error
 
 
-def extent_of(size, symbols):
-    """A number, or times * symbol + plus."""
-    if isinstance(size, int):
-        return size
-    expression = size.node.expr
-    if not expression.free_symbols:
-        return int(expression)
-    (symbol,) = expression.free_symbols
-    times, plus = expression.coeff(symbol, 1), expression.coeff(symbol, 0)
-    if expression - times * symbol - plus != 0 or times < 1 or plus < 0:
-        raise Failure(f"--aoti cannot take this model: it has a size of {expression}")
-    name = str(symbol)
-    if name not in symbols:
-        raise Failure(f"--aoti cannot take this model: nothing bounds its size {name}")
-    return {"symbol": name, "times": int(times), "plus": int(plus)}
-
-
-def ranges_of(program):
-    """The least and the largest value of each size that is not fixed."""
-    ranges = {}
-    for symbol, found in program.range_constraints.items():
-        if symbol.is_Symbol:
-            ranges[str(symbol)] = [max(int(found.lower), 1),
-                                   LARGEST if found.upper > LARGEST else int(found.upper)]
-    return ranges
+def plain_names(names):
+    """As the engine takes them: names of Python's in ASCII, different ones."""
+    made = []
+    for name in names:
+        name = re.sub(r"\W", "_", str(name), flags=re.ASCII)[:50]
+        if not name or name[0].isdigit() or keyword.iskeyword(name):
+            name = "_" + name
+        while name in made:
+            name += "_"
+        made.append(name)
+    return made
 
 
 def output_names(result):
     if isinstance(result, torch.Tensor):
         return ["out"]
-    if isinstance(result, dict) and all(isinstance(each, torch.Tensor) for each in result.values()):
-        return [re.sub(r"\W", "_", str(name)) for name in result]
-    if isinstance(result, (list, tuple)) and all(isinstance(each, torch.Tensor) for each in result):
-        return [f"out{i}" for i in range(len(result))]
-    raise Failure("--aoti takes models that return a tensor, or a tuple, list or dict of tensors")
+    names = list(result) if isinstance(result, dict) else [f"out{i}" for i in range(len(result))]
+    values = list(result.values()) if isinstance(result, dict) else result
+    if not all(isinstance(each, torch.Tensor) for each in values) or not 0 < len(names) <= 100:
+        raise Failure("--aoti takes models that return a tensor, or a tuple, list or dict of them")
+    return plain_names(names)
 
 
 def instructions():
@@ -337,19 +377,20 @@ def expect_told(path, told):
 
 def write_package(model, x, path):
     """Compiles the model, with what the engine must know about the code and cannot read in it."""
-    program = dynamic(model, x)
+    program, step, least = dynamic(model, x)
     if program.graph_signature.buffers_to_mutate:
         raise Failure("--aoti cannot take this model: forward() changes it; use --script")
-    symbols = ranges_of(program)
-    (name,) = program.graph_signature.user_inputs
-    (node,) = (each for each in program.graph.nodes if each.name == name)
-    shape = [extent_of(size, symbols) for size in node.meta["val"].shape]
+    (name,) = plain_names(program.graph_signature.user_inputs)
+    shape, symbols = list(x.shape), {}
+    if step:
+        shape[2:] = [{"symbol": name, "times": step} for name in ("height", "width")]
+        symbols = dict.fromkeys(("height", "width"), [-(-least // step), LARGEST // step])
     with torch.no_grad():
         outputs = output_names(model(x))
     told = instructions()
-    facts = {"libtorch": re.match(r"\d+\.\d+\.\d+", torch.__version__)[0], "machine": platform.machine(),
-             "instructions": told, "symbols": symbols, "outputs": outputs,
-             "inputs": [{"name": re.sub(r"\W", "_", name), "type": "float32", "shape": shape}]}
+    facts = {"libtorch": re.match(r"\d+\.\d+\.\d+", torch.__version__)[0],
+             "machine": platform.machine(), "instructions": told, "symbols": symbols,
+             "inputs": [{"name": name, "type": "float32", "shape": shape}], "outputs": outputs}
     torch._inductor.aoti_compile_and_package(
         program, package_path=str(path),
         inductor_configs={"aot_inductor.metadata": {"dnn_torch": json.dumps(facts)},
@@ -366,15 +407,14 @@ class Package:
         self.facts = facts
 
     def takes(self, shape):
-        sizes = {}
         for extent, size in zip(self.facts["inputs"][0]["shape"], shape):
             if isinstance(extent, int):
                 if extent != size:
                     return False
                 continue
-            symbol, rest = divmod(size - extent["plus"], extent["times"])
+            symbol, rest = divmod(size, extent["times"])
             least, most = self.facts["symbols"][extent["symbol"]]
-            if rest or not least <= symbol <= most or sizes.setdefault(extent["symbol"], symbol) != symbol:
+            if rest or not least <= symbol <= most:
                 return False
         return True
 
@@ -396,7 +436,8 @@ def try_out(options, reference, written):
     others = [trial(size) for size in other_sizes(options.size)]
     for each in (first, *others, batch):
         say(f"  {each}")
-    if first.fault:
+    # A package says which sizes it takes; it must be the model at all of them.
+    if first.fault or (options.aoti and any(trial.fault for trial in others)):
         raise Failure("the exported model does not give the model's own results; not written")
     warn_of_sizes("{}x{}".format(*options.size), others, not options.script and not options.aoti)
     if batch.fault or batch.refused:
@@ -483,6 +524,7 @@ def main():
         return 1
     # PyTorch's are about how it was asked; whether the file is good is found out here.
     warnings.simplefilter("ignore")
+    logging.disable(logging.ERROR)
     try:
         model = make_model(options.source, dict(options.argument))
         if options.weights:

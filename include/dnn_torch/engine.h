@@ -110,6 +110,9 @@ typedef struct DnnTorchTensor {
     float low, high;
 } DnnTorchTensor;
 
+/** In the option `allow`: a model that is compiled code may run. */
+#define DNN_TORCH_COMPILED_CODE "compiled_code"
+
 /** One option.  A NULL or empty value is the option's default. */
 typedef struct DnnTorchOption {
     const char *key, *value;
@@ -135,8 +138,8 @@ typedef struct DnnTorchSource {
     const struct DnnTorchSource *parts;
     size_t part_count; /**< at most DNN_TORCH_PARTS */
     /**
-     * An empty memory file, as large as the model, for an engine that can make none: compiled code
-     * of the model, which is opened as a library.  Until model_open() returns; 0: none.
+     * An empty memory file, as large as the model, for an engine that can make none: for compiled
+     * code of the model, which is opened as a library.  Until model_open() returns; 0: none.
      */
     int code;
 } DnnTorchSource;
@@ -255,8 +258,8 @@ typedef struct DnnTorchEngine {
      *   optimize   "0": as it was saved.  "1", the default: the fastest variant that the
      *              engine knows.  The name of a variant: that one; a name that the
      *              engine does not know fails with a message that lists them
-     *   allow      operators that the model may use although the engine refuses them;
-     *              "compiled_code": a model that is compiled code may run
+     *   allow      operators that the model may use although the engine refuses them, and
+     *              DNN_TORCH_COMPILED_CODE
      *   inspect    "1": the model is only inspected, even if the engine would refuse to run
      *              it.  Nothing of it runs, and plan_make() fails
      *   input_type, input_layout, output_layout

@@ -37,6 +37,39 @@ class Doubles(nn.Module):
         x = torch.sigmoid(self.deep(torch.relu(self.wide(x))))
         return nn.functional.pixel_shuffle(x, 2)
 
+class Branches(nn.Module):
+    def forward(self, x):
+        return x * 0.5 if x.shape[2] * x.shape[3] < 10000 else x * 0.25
+
+class Wide(nn.Module):
+    def forward(self, x):
+        return x * 0.5 if x.shape[3] < 4 * x.shape[2] else x * 0.25
+
+class OneWidth(nn.Module):
+    def forward(self, x):
+        return x * 0.5 if x.shape[3] != 320 else x
+
+class Tied(nn.Module):
+    def forward(self, x):
+        return x + x.transpose(2, 3)
+
+class Reflects(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Conv2d(3, 3, 7, padding=3, padding_mode="reflect")
+
+    def forward(self, x):
+        return self.wide(x)
+
+class PadsToEight(nn.Module):
+    def forward(self, x):
+        height, width = x.shape[2:]
+        down, right = (8 - height % 8) % 8, (8 - width % 8) % 8
+        if down or right:
+            x = nn.functional.pad(x, (0, right, 0, down), mode="reflect")
+        x = nn.functional.pixel_shuffle(nn.functional.pixel_unshuffle(x, 8), 8)
+        return x[:, :, :height, :width] * 0.5
+
 class ByFour(nn.Module):
     def forward(self, x):
         small = nn.functional.pixel_unshuffle(x, 4).mean(1, keepdim=True)
@@ -122,6 +155,29 @@ def test_several_models_in_one_process(doubles, tmp_path):
 
 
 @compiles
+@pytest.mark.parametrize("name, step, least", [
+    ("Doubles", 1, 2), ("Reflects", 1, 16), ("ByFour", 4, 16), ("PadsToEight", 8, 16),
+    ("Branches", None, None), ("Wide", None, None), ("OneWidth", None, None)])
+def test_branches_by_size_are_found(name, step, least, tmp_path):
+    """The code has the branches that the example took, and checks none of them."""
+    spec = importlib.util.spec_from_file_location("export_model", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    program, *found = script.dynamic(net_of(name, tmp_path), torch.rand(1, 3, 48, 64))
+    assert program and found == [step, least]
+    if name == "Doubles":  # height and width are one
+        assert script.dynamic(net_of("Tied", tmp_path), torch.rand(1, 3, 48, 48))[1:] == (None, None)
+
+
+@compiles
+def test_names_are_made_plain():
+    spec = importlib.util.spec_from_file_location("export_model", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.plain_names(["a b", "a_b", "gr\u00f6\u00dfe", "class", "3"]) == ["a_b", "a_b_", "gr__e", "_class", "_3"]
+
+
+@compiles
 def test_inspect_runs_nothing_and_says_what_it_is(doubles):
     told = inspected(doubles)
     assert told["format"] == f"AOTInductor package for LibTorch {VERSION}"
@@ -144,20 +200,20 @@ def test_what_is_not_done_is_said(doubles, options, words):
 
 def test_torchscript_is_not_made_of_it(tmp_path):
     result, network = convert(package(tmp_path / "net.pt2"))
-    assert network is None and "is an AOTInductor package: compiled code for one kind of machine" in result.stderr
+    assert network is None and "is an AOTInductor package: compiled code for one kind of machine, which is not converted" in result.stderr
 
 
 # ---- packages whose code is none -----------------------------------------------------------------
 
 FACTS = {"libtorch": VERSION, "machine": platform.machine(), "instructions": [], "symbols": {"s0": [2, 64]},
-         "inputs": [{"name": "x", "type": "float32", "shape": [1, 3, {"symbol": "s0", "times": 2, "plus": 0}, 64]}],
+         "inputs": [{"name": "x", "type": "float32", "shape": [1, 3, {"symbol": "s0", "times": 2}, 64]}],
          "outputs": ["out"]}
 
 
-def package(path, facts=FACTS, code=b"\x7fELF", further=()):
+def package(path, facts=FACTS, code=b"\x7fELF", further=(), compression=zipfile.ZIP_STORED):
     text = facts if isinstance(facts, str) else json.dumps({"AOTI_DEVICE_KEY": "cpu", "dnn_torch": json.dumps(facts)})
     folder = "net/data/aotinductor/model/"
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", compression) as archive:
         for name, contents in [(folder + "c.so", code), (folder + "c_metadata.json", text), ("net/archive_format", "pt2"), *further]:
             archive.writestr(name, contents)
     return path
@@ -199,15 +255,19 @@ LITTLE = "that says too little about its code; make it with models/export_model.
     ("{", "that is damaged: what AOTInductor says about it is no JSON"),
     (FACTS | {"inputs": []}, "with 0 inputs"),
     (FACTS | {"outputs": ["a", "a"]}, "with two outputs of one name"),
-    (FACTS | {"outputs": ["a\"]"]}, "with a name of an input or output that is none"),
+    (FACTS | {"outputs": ["a_", "a "]}, "with two outputs of one name"),
+    (FACTS | {"outputs": ["a" * 61]}, "with a name of an input or output that is none"),
     (FACTS | {"inputs": [{"name": "x", "type": "string", "shape": [1]}]}, "with an input of a type that is not known here"),
     (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [1] * 9}]}, "with an input of more than 8 dimensions"),
     (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [-1]}]}, "with a size that is none"),
     (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [1e18]}]}, "with a size that is none"),
-    (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [{"symbol": "y", "times": 1, "plus": 0}]}]}, "with a size that is none"),
-    (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [{"symbol": "s0", "times": 0, "plus": 0}]}]}, "with a size that is none"),
+    (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [{"symbol": "y", "times": 1}]}]}, "with a size that is none"),
+    (FACTS | {"inputs": [{"name": "x", "type": "uint8", "shape": [{"symbol": "s0", "times": 0}]}]}, "with a size that is none"),
     (FACTS | {"inputs": 5}, LITTLE),
     (FACTS | {"symbols": []}, "with a size that is none"),
+    (FACTS | {"symbols": {"s0": [50, 3]}}, "with a size that is none"),
+    (FACTS | {"symbols": {"s0": [2, 2**31]}}, "with a size that is none"),
+    (FACTS | {"instructions": ["avx"] * 41}, "that names too many instructions"),
 ])
 def test_what_the_package_says_is_checked(tmp_path, facts, words):
     for command in ("run", "inspect"):
@@ -221,6 +281,22 @@ def test_what_the_package_says_is_checked(tmp_path, facts, words):
 ])
 def test_what_else_is_in_the_package(tmp_path, further, words):
     assert words in refused(package(tmp_path / "net.pt2", further=further))
+
+
+def test_compressed_code(tmp_path):
+    """Memory for it is made before anybody knows how large it is."""
+    path = package(tmp_path / "net.pt2", code=b"\x7fELF" * 1000, compression=zipfile.ZIP_DEFLATED)
+    assert "whose code is compressed" in refused(path)
+
+
+@compiles
+def test_a_limit_of_files(tmp_path):
+    path = package(tmp_path / "net.pt2", code=b"\x7fELF" * 10000)
+    command = support.ffmpeg_command("-f", "lavfi", "-i", "testsrc2=size=64x48:duration=0.1", "-vf",
+                                     support.dnn(path, allow="compiled_code", isolate=1), "-f", "null", "-")
+    result = subprocess.run(["bash", "-c", 'ulimit -f 8; exec "$@"', "bash", *command], text=True,
+                            env=support.environment(), stderr=subprocess.PIPE, check=False)
+    assert result.returncode != 0 and "raise what limits the size of files (ulimit -f)" in result.stderr, result.stderr
 
 
 def test_a_damaged_package(tmp_path):

@@ -13,6 +13,7 @@
 #include "reply.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -97,17 +98,25 @@ template <class Body> void guarded(ReplyHead &head, Body body)
         put_text(message.text, head.message);
 }
 
-// Inside the cage no memory file can be made.  One is only needed if the user trusts the file.
+// Inside the cage no memory file can be made.
 Descriptor memory_for_code(const OpenRequest &request, const Source &source)
 {
-    const bool is_trusted = std::any_of(
+    const bool is_wanted = std::any_of(
         request.options, request.options + request.option_count, [](const WireOption &option) {
-            return std::string_view(option.key) == "allow" && *option.value;
+            return std::string_view(option.key) == "allow" &&
+                   std::string_view(option.value).find(DNN_TORCH_COMPILED_CODE) !=
+                       std::string::npos;
         });
     struct stat file = {};
-    if (!is_trusted || source.files.empty() || fstat(source.files.front().get(), &file) != 0)
+    if (!is_wanted || source.files.empty() || fstat(source.files.front().get(), &file) != 0)
         return {};
-    return make_shared_memory(static_cast<size_t>(file.st_size), Writer::child).descriptor;
+    signal(SIGXFSZ, SIG_IGN);
+    Descriptor memory =
+        make_shared_memory(static_cast<size_t>(file.st_size), Writer::child).descriptor;
+    if (!memory.is_open() && errno == EFBIG)
+        leave("there is no memory for compiled code; raise what limits the size of files "
+              "(ulimit -f)");
+    return memory;
 }
 
 // Nothing of the model is read before the cage is closed.

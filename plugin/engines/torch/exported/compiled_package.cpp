@@ -7,6 +7,7 @@
 #include "base/json_check.h"
 #include "engine_kit/content_hash.h"
 #include "engine_kit/text.h"
+#include "engines/torch/graphs/graph_code.h"
 #include "engines/torch/graphs/graph_contract.h"
 
 #include <algorithm>
@@ -49,25 +50,29 @@ Json parsed(std::string_view text, const char *what)
 
 int64_t number_in(const Json &value)
 {
-    constexpr int64_t most = INT32_MAX; // so that products are exact
+    constexpr int64_t most = 65536;
     const auto number = value.get<int64_t>();
     if (!value.is_number_integer() || number < 0 || number > most)
         fail("with a size that is none");
     return number;
 }
 
-// Names become code, so they are checked and not changed.
+CompiledSymbol symbol_in(const std::string &name, const Json &range)
+{
+    const CompiledSymbol symbol = {
+        .name = name, .least = number_in(range.at(0)), .most = number_in(range.at(1))};
+    if (symbol.least > symbol.most)
+        fail("with a size that is none");
+    return symbol;
+}
+
 std::string name_in(const Json &value)
 {
     constexpr size_t longest = 60;
     const auto name = value.get<std::string>();
-    const auto is_plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    };
-    if (name.empty() || name.size() > longest || !std::all_of(name.begin(), name.end(), is_plain))
+    if (name.empty() || name.size() > longest)
         fail("with a name of an input or output that is none");
-    return name;
+    return python_name(name);
 }
 
 ElementType type_in(const Json &value)
@@ -86,14 +91,13 @@ ElementType type_in(const Json &value)
 CompiledExtent extent_in(const Json &value, const std::vector<CompiledSymbol> &symbols)
 {
     if (!value.is_object())
-        return {.plus = number_in(value)};
+        return {.number = number_in(value)};
     const auto name = value.at("symbol").get<std::string>();
-    CompiledExtent extent = {.times = number_in(value.at("times")),
-                             .plus = number_in(value.at("plus"))};
+    CompiledExtent extent = {.number = number_in(value.at("times"))};
     for (size_t i = 0; i < symbols.size(); i++)
         if (symbols[i].name == name)
             extent.symbol = i;
-    if (!extent.symbol || extent.times == 0)
+    if (!extent.symbol || extent.number == 0)
         fail("with a size that is none");
     return extent;
 }
@@ -125,8 +129,7 @@ CompiledInterface interface_in(const Json &facts)
     CompiledInterface interface;
     std::vector<std::string> inputs;
     for (const auto &[name, range] : facts.at("symbols").items())
-        interface.symbols.push_back(
-            {.name = name, .least = number_in(range.at(0)), .most = number_in(range.at(1))});
+        interface.symbols.push_back(symbol_in(name, range));
     for (const Json &input : facts.at("inputs")) {
         interface.inputs.push_back(input_in(input, interface.symbols));
         inputs.push_back(interface.inputs.back().name);
@@ -169,11 +172,10 @@ std::set<std::string> instructions_here()
 std::string in_words(const CompiledExtent &extent, const std::vector<CompiledSymbol> &symbols)
 {
     if (!extent.symbol)
-        return std::to_string(extent.plus);
+        return std::to_string(extent.number);
     const CompiledSymbol &symbol = symbols[*extent.symbol];
-    const std::string step = extent.times > 1 ? concat(" in steps of ", extent.times) : "";
-    return concat(symbol.least * extent.times + extent.plus, "..",
-                  symbol.most * extent.times + extent.plus, step);
+    const std::string step = extent.number > 1 ? concat(" in steps of ", extent.number) : "";
+    return concat(symbol.least * extent.number, "..", symbol.most * extent.number, step);
 }
 
 std::string in_words(const CompiledInput &input, const std::vector<CompiledSymbol> &symbols)
@@ -197,10 +199,10 @@ bool fits(int64_t given, const CompiledExtent &extent, const CompiledInterface &
           std::map<size_t, int64_t> &sizes)
 {
     if (!extent.symbol)
-        return given == extent.plus;
+        return given == extent.number;
     const CompiledSymbol &symbol = interface.symbols[*extent.symbol];
-    const int64_t size = (given - extent.plus) / extent.times;
-    if (size * extent.times + extent.plus != given || size < symbol.least || size > symbol.most)
+    const int64_t size = given / extent.number;
+    if (size * extent.number != given || size < symbol.least || size > symbol.most)
         return false;
     return sizes.emplace(*extent.symbol, size).first->second == size;
 }
@@ -260,6 +262,8 @@ void CompiledPackage::read()
             continue;
         if (!code_.empty())
             fail(concat("of several models", how_to_make));
+        if (record.stored_size != record.bytes.size())
+            fail(concat("whose code is compressed", how_to_make));
         code_ = record.bytes;
         folder_and_name = name.substr(0, name.size() - code_end.size());
     }
@@ -288,8 +292,11 @@ void CompiledPackage::read_facts(std::string_view record)
     const Json facts = parsed(text, "what models/export_model.py says about it");
     libtorch_ = engine_kit::printable(facts.at("libtorch").get<std::string>().substr(0, 40));
     machine_ = engine_kit::printable(facts.at("machine").get<std::string>().substr(0, 40));
+    constexpr size_t most_instructions = 40;
+    if (facts.at("instructions").size() > most_instructions)
+        fail(concat("that names too many instructions", how_to_make));
     for (const Json &each : facts.at("instructions"))
-        instructions_.push_back(engine_kit::printable(each.get<std::string>().substr(0, 40)));
+        instructions_.push_back(engine_kit::printable(each.get<std::string>().substr(0, 20)));
     interface_ = interface_in(facts);
 }
 
@@ -302,13 +309,12 @@ std::string CompiledPackage::contract() const
         std::vector<int64_t> shape;
         int64_t multiple = 1, minimum = 1;
         for (const CompiledExtent &extent : input.shape) {
-            shape.push_back(extent.symbol ? -1 : extent.plus);
+            shape.push_back(extent.symbol ? -1 : extent.number);
             if (!extent.symbol)
                 continue;
-            minimum = std::max(minimum, interface_.symbols[*extent.symbol].least * extent.times +
-                                            extent.plus);
-            if (extent.plus == 0 && std::lcm(multiple, extent.times) <= most_multiple)
-                multiple = std::lcm(multiple, extent.times);
+            minimum = std::max(minimum, interface_.symbols[*extent.symbol].least * extent.number);
+            if (std::lcm(multiple, extent.number) <= most_multiple)
+                multiple = std::lcm(multiple, extent.number);
         }
         return picture_contract(input.type, shape, false,
                                 {.multiple = multiple, .minimum = minimum});

@@ -23,10 +23,10 @@ struct CompiledSymbol {
     int64_t least = 0, most = 0;
 };
 
-// times * symbol + plus; without a symbol, plus.
+// A number, or a multiple of a symbol.
 struct CompiledExtent {
     std::optional<size_t> symbol = {};
-    int64_t times = 0, plus = 0;
+    int64_t number = 0; // or the factor
 };
 
 struct CompiledInput {

@@ -5,6 +5,8 @@
 // a model file is somebody else's program.  Needs no LibTorch.
 #pragma once
 
+#include "dnn_torch/engine.h"
+
 #include <functional>
 #include <set>
 #include <string>
@@ -17,7 +19,7 @@ namespace engine_torch
 constexpr const char *loading_code = "__setstate__";
 
 // Once it has this name, a package of compiled code may run.
-constexpr const char *compiled_code = "compiled_code";
+constexpr const char *compiled_code = DNN_TORCH_COMPILED_CODE;
 
 // Never changes; any thread.
 class Permissions

@@ -135,7 +135,7 @@ void refuse_other_archives(const FileBytes &file, const std::vector<ZipRecord> &
     if (any_contains(records, "data/aotinductor/"))
         file.refuse(
             "is an AOTInductor package: compiled code for one kind of machine, which is not "
-            "run; save the program itself with torch.export.save()");
+            "converted; save the program itself with torch.export.save()");
     if (any_contains(records, "/archive_format"))
         file.refuse("is a package of PyTorch without a torch.export program; save one with "
                     "torch.export.save()");

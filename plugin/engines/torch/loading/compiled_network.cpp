@@ -20,6 +20,7 @@
 #include <optional>
 #include <stdexcept>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
 #include <torch/csrc/inductor/aoti_runner/model_container_runner_cpu.h>
@@ -49,6 +50,9 @@ Descriptor new_memory(size_t bytes)
 
 Descriptor filled(Descriptor memory, std::string_view code)
 {
+    struct stat about = {};
+    if (fstat(memory.get(), &about) != 0 || static_cast<size_t>(about.st_size) < code.size())
+        throw std::system_error(ENOSPC, std::generic_category(), "no memory for compiled code");
     void *const start =
         mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
     if (start == MAP_FAILED)
@@ -172,8 +176,9 @@ std::vector<at::Tensor> OpenedNetwork::run_on(at::TensorList inputs) const
             inputs[i].detach().to(at::kCPU, scalar_type(interface_.inputs[i].type)).contiguous());
     std::vector<at::Tensor> results = runner_->run(given);
     if (results.size() != interface_.outputs.size())
-        throw std::runtime_error(concat("the compiled code returns ", results.size(),
-                                        " tensors and not ", interface_.outputs.size()));
+        throw std::runtime_error(concat("the package says that its code returns ",
+                                        dnn_torch::counted(interface_.outputs.size(), "tensor"),
+                                        "; it returns ", results.size()));
     for (at::Tensor &result : results)
         if (std::any_of(given.begin(), given.end(),
                         [&](const at::Tensor &input) { return result.is_alias_of(input); }))
