@@ -27,7 +27,7 @@ bool is_reserved(const std::string &name)
         "elif",   "else",   "except", "False",  "for",   "from",     "global", "if",
         "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
         "raise",  "return", "self",   "torch",  "True",  "try",      "math",   "while",
-        "with",   "yield",  "float",  "int",    "max",   "min",      "bool",   "onnx_runtime"};
+        "with",   "yield",  "float",  "int",    "max",   "min",      "bool",   "dnn_torch"};
     const bool is_variable = name.size() > 1 && name[0] == 'x' && // a name of let()
                              std::all_of(name.begin() + 1, name.end(),
                                          [](unsigned char c) { return std::isdigit(c) != 0; });

@@ -214,7 +214,7 @@ RuntimeGraph::Description description_of(const OnnxModel &model)
     RuntimeGraph::Description description;
     for (const OnnxValue &input : model.inputs) {
         if (!input.type)
-            throw WeightFault("is an ONNX model with an input of a type that is not known here");
+            throw WeightFault("the type of an input is not known here");
         description.inputs.push_back({.name = input.name, .type = *input.type, .shape = {}});
         if (input.has_shape)
             description.inputs.back().shape = input.shape;
@@ -250,8 +250,18 @@ void expect_different(const std::vector<std::string> &names, const char *what)
     std::set<std::string> seen;
     for (const std::string &name : names)
         if (!seen.insert(python_name(name)).second)
-            throw WeightFault(
-                concat("is an ONNX model with two ", what, " that are called ", python_name(name)));
+            throw WeightFault(concat("two ", what, " are called ", python_name(name)));
+}
+
+std::shared_ptr<const RuntimeGraph> open_in_runtime(const OnnxModel &model, const Files &files)
+{
+    const RuntimeGraph::Description description = description_of(model);
+    std::vector<std::string> inputs;
+    for (const RuntimeInput &input : description.inputs)
+        inputs.push_back(input.name);
+    expect_different(inputs, "inputs");
+    expect_different(description.outputs, "outputs");
+    return RuntimeGraph::make(files, description);
 }
 
 // `fault` is why the graph was not turned into code.
@@ -264,13 +274,12 @@ OnnxNetwork network_in_runtime(const OnnxModel &model, const Files &files, const
                            [&](const FileBytes &part) { return part.name() == name; });
     });
     OnnxNetwork made;
-    const RuntimeGraph::Description description = description_of(model);
-    std::vector<std::string> inputs;
-    for (const RuntimeInput &input : description.inputs)
-        inputs.push_back(input.name);
-    expect_different(inputs, "inputs");
-    expect_different(description.outputs, "outputs");
-    made.runtime = RuntimeGraph::make(files, description);
+    try {
+        made.runtime = open_in_runtime(model, files);
+    } catch (const WeightFault &other) {
+        throw WeightFault(concat(fault.what(), "; ONNX Runtime ", onnx_runtime_version(),
+                                 " does not take it either: ", other.what()));
+    }
     made.network = calling(*made.runtime);
     made.contract = contract_of(model, false);
     made.reason = fault.what();

@@ -353,8 +353,7 @@ RuntimeGraph::RuntimeGraph(std::shared_ptr<const std::vector<FileBytes>> files,
     try {
         session_for(1, false);
     } catch (const std::runtime_error &error) {
-        throw WeightFault(concat("is an ONNX model that ONNX Runtime ", onnx_runtime_version(),
-                                 " does not take: ", engine_kit::short_message(error.what())));
+        throw WeightFault(engine_kit::short_message(error.what()));
     }
 }
 
