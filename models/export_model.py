@@ -272,19 +272,15 @@ SIZES = ((1, 2), (1, 16), (2, 16), (4, 16), (8, 16), (16, 32), (32, 32), (64, 64
 LARGEST = 8192
 
 
-def exported_for(model, x, step, least):
-    """The program for such sizes, or None if the model does not take all of them."""
-
-    def extent(name):
-        size = torch.export.Dim(name, min=-(-least // step), max=LARGEST // step)
-        return size if step == 1 else step * size
-
+def exported_program(model, x, sizes):
+    """For `sizes` of height and width, or for those of x alone; None if PyTorch cannot do that."""
     try:
         with torch.no_grad():
-            return torch.export.export(
-                model, (x,), dynamic_shapes=({2: extent("height"), 3: extent("width")},))
-    except Exception:
-        return None
+            return torch.export.export(model, (x,), dynamic_shapes=sizes and ({2: sizes, 3: sizes},))
+    except Exception as error:
+        if sizes:
+            return None
+        raise Failure(f"--aoti cannot take this model (--trace may): {last_line(error)}") from error
 
 
 def points(guards, step, least):
@@ -306,33 +302,44 @@ def holds(guard, sizes):
         return False
 
 
+def symbol_of(size, program):
+    """The symbol in a size, and the size in units of the symbol: (s, 4) for 4 * s; or None."""
+    found = getattr(getattr(size, "node", None), "expr", None)
+    if found is None or len(found.free_symbols) != 1:
+        return None
+    (symbol,) = found.free_symbols
+    factor = found / symbol
+    return (symbol, int(factor), program.range_constraints[symbol]) if factor.is_Integer else None
+
+
 def decides_alike(program, step, least):
-    """Whether forward() takes the same branches at all sizes: what it decided by the size of the
-    example is in the code, which does not check it again."""
+    """Whether forward() takes the same branches at all such sizes: what it decided by the size of
+    the example is in the code, which does not check it again."""
     (name,) = program.graph_signature.user_inputs
     (node,) = (each for each in program.graph.nodes if each.name == name)
-    shapes = node.meta["val"].fake_mode.shape_env
-    height, width = ((size.node.expr / step) for size in node.meta["val"].shape[2:])
-    if not (height.is_Symbol and width.is_Symbol and height != width):
+    extents = [symbol_of(size, program) for size in node.meta["val"].shape[2:]]
+    if None in extents or extents[0][0] == extents[1][0]:
         return False
+    for _, factor, bounds in extents:
+        if step % factor or bounds.lower > -(-least // step) * step // factor or bounds.upper < LARGEST // factor:
+            return False
+    shapes = node.meta["val"].fake_mode.shape_env
     guards = [guard.expr.xreplace(shapes.replacements) for guard in shapes.guards]
-    return all(holds(guard, {height: h // step, width: w // step})
+    (height, down, _), (width, across, _) = extents
+    return all(holds(guard, {height: h // down, width: w // across})
                for h, w in points(guards, step, least) for guard in guards)
 
 
-def dynamic(model, x):
-    """The program, its step and its least size; or the program for the size of x alone, and None."""
+def programs(model, x):
+    """What may be compiled, the most general first: (program, step, least size), without the last
+    two for the size of x alone."""
+    general = exported_program(model, x, torch.export.Dim.AUTO)
     for step, least in SIZES:
-        if any(size % step or size < least for size in x.shape[2:]):
-            continue
-        program = exported_for(model, x, step, least)
-        if program and decides_alike(program, step, least):
-            return program, step, least
-    try:
-        with torch.no_grad():
-            return torch.export.export(model, (x,)), None, None
-    except Exception as error:
-        raise Failure(f"--aoti cannot take this model (--trace may): {last_line(error)}") from error
+        fits = all(size % step == 0 and size >= least for size in x.shape[2:])
+        if general and fits and decides_alike(general, step, least):
+            yield general, step, least
+            break
+    yield exported_program(model, x, None), None, None
 
 
 def plain_names(names):
@@ -375,28 +382,38 @@ def expect_told(path, told):
         raise Failure(f"--aoti: the code was compiled for other instructions than PyTorch says: {used}")
 
 
+def compile_program(program, facts, path):
+    try:
+        torch._inductor.aoti_compile_and_package(
+            program, package_path=str(path),
+            inductor_configs={"aot_inductor.metadata": {"dnn_torch": json.dumps(facts)},
+                              "cpp.dynamic_threads": True})  # fmt: skip
+    except Exception as error:
+        return str(error).partition("\n")[0] or type(error).__name__
+    return None
+
+
 def write_package(model, x, path):
     """Compiles the model, with what the engine must know about the code and cannot read in it."""
-    program, step, least = dynamic(model, x)
-    if program.graph_signature.buffers_to_mutate:
-        raise Failure("--aoti cannot take this model: forward() changes it; use --script")
-    (name,) = plain_names(program.graph_signature.user_inputs)
-    shape, symbols = list(x.shape), {}
-    if step:
-        shape[2:] = [{"symbol": name, "times": step} for name in ("height", "width")]
-        symbols = dict.fromkeys(("height", "width"), [-(-least // step), LARGEST // step])
     with torch.no_grad():
         outputs = output_names(model(x))
     told = instructions()
-    facts = {"libtorch": re.match(r"\d+\.\d+\.\d+", torch.__version__)[0],
-             "machine": platform.machine(), "instructions": told, "symbols": symbols,
-             "inputs": [{"name": name, "type": "float32", "shape": shape}], "outputs": outputs}
-    torch._inductor.aoti_compile_and_package(
-        program, package_path=str(path),
-        inductor_configs={"aot_inductor.metadata": {"dnn_torch": json.dumps(facts)},
-                          "cpp.dynamic_threads": True})  # fmt: skip
-    expect_told(path, told)
-    return facts
+    for program, step, least in programs(model, x):
+        if program.graph_signature.buffers_to_mutate:
+            raise Failure("--aoti cannot take this model: forward() changes it; use --script")
+        (name,) = plain_names(program.graph_signature.user_inputs)
+        shape, symbols = list(x.shape), {}
+        if step:
+            shape[2:] = [{"symbol": symbol, "times": step} for symbol in ("height", "width")]
+            symbols = dict.fromkeys(("height", "width"), [-(-least // step), LARGEST // step])
+        facts = {"libtorch": re.match(r"\d+\.\d+\.\d+", torch.__version__)[0],
+                 "machine": platform.machine(), "instructions": told, "symbols": symbols,
+                 "inputs": [{"name": name, "type": "float32", "shape": shape}], "outputs": outputs}
+        fault = compile_program(program, facts, path)
+        if not fault:
+            expect_told(path, told)
+            return facts
+    raise Failure(f"--aoti: PyTorch cannot compile this model: {fault}")
 
 
 class Package:

@@ -163,10 +163,10 @@ def test_branches_by_size_are_found(name, step, least, tmp_path):
     spec = importlib.util.spec_from_file_location("export_model", SCRIPT)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    program, *found = script.dynamic(net_of(name, tmp_path), torch.rand(1, 3, 48, 64))
+    program, *found = next(script.programs(net_of(name, tmp_path), torch.rand(1, 3, 48, 64)))
     assert program and found == [step, least]
     if name == "Doubles":  # height and width are one
-        assert script.dynamic(net_of("Tied", tmp_path), torch.rand(1, 3, 48, 48))[1:] == (None, None)
+        assert next(script.programs(net_of("Tied", tmp_path), torch.rand(1, 3, 48, 48)))[1:] == (None, None)
 
 
 @compiles
