@@ -70,11 +70,14 @@ def inductor():
 
 
 def compile_with_inductor(net, picture, path):
-    """For as many threads as are set."""
-    compiler = inductor()
-    import torch
+    """For this size, with what the filter must know about it."""
+    inductor()
+    folder = pathlib.Path(__file__).resolve().parent.parent / "models"
+    sys.path.insert(0, str(folder))
+    import export_model
 
-    compiler.aoti_compile_and_package(torch.export.export(net, (picture,)), package_path=path)
+    program = export_model.exported_program(net, picture, None)
+    export_model.write_package(net, picture, path, [(program, None, None)])
 
 
 def aotinductor_runs(picture, path, workers, _threads):

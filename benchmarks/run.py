@@ -32,6 +32,7 @@ BENCHMARKS = {
     "detect": "detect",
     "fused": "fused",
     "onnx": "onnx_files",
+    "compiled": "compiled",
     "isolate": "isolate",
     "live": "live",
     "start": "start",

@@ -393,12 +393,12 @@ def compile_program(program, facts, path):
     return None
 
 
-def write_package(model, x, path):
+def write_package(model, x, path, candidates=None):
     """Compiles the model, with what the engine must know about the code and cannot read in it."""
     with torch.no_grad():
         outputs = output_names(model(x))
     told = instructions()
-    for program, step, least in programs(model, x):
+    for program, step, least in candidates or programs(model, x):
         if program.graph_signature.buffers_to_mutate:
             raise Failure("--aoti cannot take this model: forward() changes it; use --script")
         (name,) = plain_names(program.graph_signature.user_inputs)
