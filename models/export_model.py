@@ -365,10 +365,27 @@ def output_names(result):
     return plain_names(names)
 
 
+# Of those that /proc/cpuinfo names, what a compiler may use for numbers.
+COMPUTING = r"(ssse3|sse4|avx|amx|fma|f16c|bmi|movbe|popcnt|abm|gfni|vaes|asimd|sve|sme|i8mm|bf16|f.*mm)"
+
+
+def instructions_here():
+    with open("/proc/cpuinfo") as about:
+        for line in about:
+            if line.startswith(("flags", "Features")):
+                return {word for word in line.split() if re.match(COMPUTING, word)}
+    return set()
+
+
 def instructions():
-    """What AOTInductor's code needs of the processor, as /proc/cpuinfo names it."""
-    from torch._inductor.cpu_vec_isa import pick_vec_isa
-    return sorted(set(re.findall(r"-m([\w-]+)", str(pick_vec_isa().build_arch_flags()))))
+    """What AOTInductor's code needs of the processor.  PyTorch's own builds compile for the
+    processor that they run on, Debian's for any."""
+    from torch._inductor import cpp_builder, cpu_vec_isa
+    chosen = cpu_vec_isa.pick_vec_isa()
+    flags = " ".join(f"-{flag}" for flag in cpp_builder.CppTorchOptions(chosen).get_cflags())
+    used = set(re.findall(r"(?<!\S)-m([\w=.+-]+)", f"{chosen.build_arch_flags()} {flags}"))
+    return sorted({flag for flag in used if "=" not in flag}
+                  | (instructions_here() if any("=" in flag for flag in used) else set()))
 
 
 def expect_told(path, told):
@@ -377,8 +394,8 @@ def expect_told(path, told):
     with zipfile.ZipFile(path) as package:
         for name in package.namelist():
             if name.endswith(".cpp"):
-                used |= set(re.findall(r" -m([\w-]+(?:=native)?)(?=\s)", package.read(name).decode()))
-    if used - set(told):
+                used |= set(re.findall(r" -m([\w=.+-]+)(?=\s)", package.read(name).decode()))
+    if {flag for flag in used if "=" not in flag} - set(told) or (used and not told):
         raise Failure(f"--aoti: the code was compiled for other instructions than PyTorch says: {used}")
 
 

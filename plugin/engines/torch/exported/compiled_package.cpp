@@ -292,7 +292,7 @@ void CompiledPackage::read_facts(std::string_view record)
     const Json facts = parsed(text, "what models/export_model.py says about it");
     libtorch_ = engine_kit::printable(facts.at("libtorch").get<std::string>().substr(0, 40));
     machine_ = engine_kit::printable(facts.at("machine").get<std::string>().substr(0, 40));
-    constexpr size_t most_instructions = 40;
+    constexpr size_t most_instructions = 100;
     if (facts.at("instructions").size() > most_instructions)
         fail(concat("that names too many instructions", how_to_make));
     for (const Json &each : facts.at("instructions"))
@@ -339,9 +339,8 @@ void CompiledPackage::expect_for(std::string_view libtorch) const
     const std::set<std::string> known = instructions_here();
     for (const std::string &each : instructions_)
         if (known.count(plain(each)) == 0)
-            refuse(concat("is an AOTInductor package for a processor with ",
-                          dnn_torch::joined(instructions_, "+"), "; this one has no ", each,
-                          ": export it on this machine"));
+            refuse(concat("is an AOTInductor package for a processor with ", each,
+                          ", which this one lacks: export it on this machine"));
 }
 
 } // namespace engine_torch
