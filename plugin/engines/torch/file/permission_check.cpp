@@ -52,7 +52,7 @@ bool is_sound_cast(const Node &node)
 
 std::string refused_in(const Node &node, const Permissions &permissions)
 {
-    const std::string name = node.kind().toQualString();
+    std::string name = node.kind().toQualString();
     if (!permissions.has_node(name))
         return name;
     if (node.kind() == c10::prim::unchecked_cast && !is_sound_cast(node))
