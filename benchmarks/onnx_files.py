@@ -31,16 +31,17 @@ def first_run(settings, net):
     return path, found["first_run_s"]
 
 
-def sides_of(settings, net, path):
+def sides_of(settings, net, graph, peer):
+    """The file in the filter with that graph, TorchScript there, and the peer's own loop."""
     ours = {
         "file": lambda: measure_dnn(
-            settings, net_input(settings, net), dnn_graph(path), window_of(settings)
+            settings, net_input(settings, net), graph, window_of(settings)
         ),
         "torchscript": lambda: measure_filter(settings, net),
     }
     return ours | {
         f"{workers} x {threads}": lambda w=workers, t=threads: measure_peer(
-            settings, net, *PEERS[PEER], w, t
+            settings, net, *PEERS[peer], w, t
         )
         for workers, threads in splits_of_cores()
     }
@@ -63,7 +64,7 @@ def starts(settings, net, path):
 
 def measure(settings, net):
     path, _ = first_run(settings, net)
-    results = alternate(settings.rounds, sides_of(settings, net, path))
+    results = alternate(settings.rounds, sides_of(settings, net, dnn_graph(path), PEER))
     file, script = results["file"], results["torchscript"]
     runtime = results[best_of(results, [side for side in results if " x " in side])]
     cold, warm, runtime_s = starts(settings, net, path)
@@ -76,13 +77,18 @@ def measure(settings, net):
     }  # fmt: skip
 
 
-def run(settings):
-    table = Table("onnx", "ONNX files in the filter, and in ONNX Runtime alone", COLUMNS)
+def fill(table, settings, measure):
+    """A row for each net, with what `measure` finds, or with why it finds nothing."""
     for net in settings.nets:
         progress(net.name)
         try:
             table.add(model=net.name, **measure(settings, net))
         except Failed as error:
             table.add(model=net.name, note=str(error).rsplit("peer: ")[-1])
-    table.remark("Of ONNX Runtime the fastest of workers x threads is shown.")
     return table
+
+
+def run(settings):
+    table = Table("onnx", "ONNX files in the filter, and in ONNX Runtime alone", COLUMNS)
+    table.remark("Of ONNX Runtime the fastest of workers x threads is shown.")
+    return fill(table, settings, measure)
