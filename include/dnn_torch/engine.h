@@ -147,10 +147,10 @@ typedef struct DnnTorchSource {
 /** A tensor that a model takes or returns. */
 typedef struct DnnTorchTensorInfo {
     size_t size;
-    char name[64];                      /**< as the options `input` and `output` take it */
-    char type_text[128];                /**< as the model's own format names it */
-    int32_t type;                       /**< a DnnTorchType; 0: not known */
-    int32_t rank;                       /**< -1: not known */
+    char name[64];       /**< as the options `input` and `output` take it */
+    char type_text[128]; /**< as the model's own format names it */
+    int32_t type;        /**< a DnnTorchType; 0: not known */
+    int32_t rank;        /**< -1: not known */
     int64_t dims[DNN_TORCH_DIMENSIONS]; /**< -1: not known */
 } DnnTorchTensorInfo;
 
@@ -172,9 +172,9 @@ typedef struct DnnTorchPlanParameters {
 /** What a plan's runs cost and require.  Zero means unknown. */
 typedef struct DnnTorchPlanFacts {
     size_t size;
-    double run_seconds;     /**< one run on one thread, or on the device */
-    int64_t run_bytes;      /**< peak memory of a run, without the model */
-    int32_t interleaved;    /**< 1: pictures with interleaved channels are fastest */
+    double run_seconds;  /**< one run on one thread, or on the device */
+    int64_t run_bytes;   /**< peak memory of a run, without the model */
+    int32_t interleaved; /**< 1: pictures with interleaved channels are fastest */
     int32_t takes_integers; /**< 1: a frame's own quantised samples are faster than floats */
     /** 1: a result depends on earlier runs: one session makes all runs, in the order of frames. */
     int32_t in_order;
@@ -192,9 +192,9 @@ typedef struct DnnTorchPlanFacts {
 /** Parameters and results of one run. */
 typedef struct DnnTorchRun {
     size_t size;
-    int64_t number;  /**< in: the index of the first picture in the stream, from 0 on */
-    int32_t had_nan; /**< out: 1: a sample of a quantised output was NaN and is 0 there */
-    int32_t retries; /**< out: how often it was tried again, in a new process of the model */
+    int64_t number;   /**< in: the index of the first picture in the stream, from 0 on */
+    int32_t had_nan;  /**< out: 1: a sample of a quantised output was NaN and is 0 there */
+    int32_t retries;  /**< out: how often it was tried again, in a new process of the model */
     /**
      * in: 1: another run of the same pictures (such as the next tile) follows in this session.
      * Only the last one has 0.
