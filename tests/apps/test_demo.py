@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What scripts/demo.sh prints and leaves, with the programs that are built already."""
+"""What scripts/demo.sh prints and leaves, with the programs that it builds and no others."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -14,7 +15,29 @@ ROW = re.compile(r"^  (\S+) +([\d.]+) dB +([\d.]+) *(\d+ ms)?$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def demo():
+def build(tmp_path_factory):
+    """A build folder that holds, built already, what scripts/demo.sh asks Ninja for."""
+    whole = pathlib.Path(os.environ["DNN_TORCH_BUILD"])
+    answer = subprocess.run(["ninja", "-C", whole, "-t", "query", "demo-programs"], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout  # fmt: skip
+    programs = re.findall(r"^ +(?:\|+ )?(plugin/\S+)$", answer, re.MULTILINE)
+    assert "plugin/dnn-torch" in programs
+    folder = tmp_path_factory.mktemp("build")
+    (folder / "plugin").mkdir()
+    for program in programs:
+        shutil.copy2(whole / program, folder / "plugin")
+    (folder / "build.ninja").write_text("build demo-programs: phony\n")
+    return folder
+
+
+def test_nothing_is_missing(build):
+    done = subprocess.run([build / "plugin/dnn-torch", "doctor"], text=True, check=False, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def demo(build):
     if os.geteuid() != 0:
         pytest.skip("the demo installs packages where some are missing: it is run as root")
     missing = support.lacks(
@@ -28,7 +51,7 @@ def demo():
     done = subprocess.run(
         [support.REPOSITORY / "scripts/demo.sh"], stdin=subprocess.DEVNULL, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=600,
-        env={**os.environ, "BUILD_DIR": os.environ["DNN_TORCH_BUILD"]},
+        env={**os.environ, "BUILD_DIR": str(build)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     return done.stdout
