@@ -186,14 +186,6 @@ std::string in_words(const CompiledInput &input, const std::vector<CompiledSymbo
     return concat("[", words, "]");
 }
 
-std::string in_words(const std::vector<int64_t> &shape)
-{
-    std::string words;
-    for (const int64_t extent : shape)
-        dnn_torch::add_to_list(words, std::to_string(extent));
-    return concat("[", words, "]");
-}
-
 // Whether the extent fits.  `sizes` holds what the symbols are, as far as that is known.
 bool fits(int64_t given, const CompiledExtent &extent, const CompiledInterface &interface,
           std::map<size_t, int64_t> &sizes)
@@ -222,7 +214,7 @@ std::string fault_of_shapes(const CompiledInterface &interface,
             is_fit = fits(shapes[i][d], input.shape[d], interface, sizes);
         if (!is_fit)
             return concat("the model was compiled for ", in_words(input, interface.symbols), " as ",
-                          input.name, ", not for ", in_words(shapes[i]));
+                          input.name, ", not for ", list_of(shapes[i]));
     }
     return "";
 }

@@ -130,6 +130,26 @@ std::vector<int64_t> wholes_in(const Weight &weight)
     }
 }
 
+Blueprint network_that_calls(const OutsideCall &call, const std::string &architecture)
+{
+    std::string arguments, given, results;
+    for (const std::string &input : call.inputs) {
+        arguments += concat(", ", input, ": Tensor");
+        dnn_torch::add_to_list(given, input);
+    }
+    for (size_t i = 0; i < call.outputs.size(); i++)
+        dnn_torch::add_to_list(results, concat("\"", call.outputs[i], "\": made[", i, "]"));
+    std::string function = call.function;
+    function.replace(function.find("::"), 2, ".");
+    Blueprint network;
+    network.architecture = architecture;
+    network.is_local = false;
+    network.source = concat("def forward(self", arguments, "):\n    made = ", function, "([", given,
+                            "], ", call.number, ")\n    return ",
+                            call.outputs.size() == 1 ? "made[0]" : concat("{", results, "}"), "\n");
+    return network;
+}
+
 NumberKind kind_of(ElementType type)
 {
     switch (type) {

@@ -5,6 +5,7 @@
 // TorchScript.  ONNX files and programs of torch.export both need it.  Needs no LibTorch.
 #pragma once
 
+#include "engines/torch/architectures/blueprint.h"
 #include "engines/torch/architectures/net.h"
 
 #include <optional>
@@ -17,6 +18,15 @@ namespace engine_torch
 // Returns a name of Python that TorchScript and code generated here leave free: "input_1" for
 // "input.1".
 std::string python_name(std::string name);
+
+// A network whose code does nothing but call an operator of our own, which runs what has that
+// number: dnn_torch::FUNCTION(Tensor[] inputs, int number) -> Tensor[].
+struct OutsideCall {
+    std::string function; // "dnn_torch::run_onnx"
+    int64_t number = 0;
+    std::vector<std::string> inputs, outputs; // names of Python's
+};
+Blueprint network_that_calls(const OutsideCall &call, const std::string &architecture);
 
 enum class NumberKind { real, whole, truth };
 NumberKind kind_of(ElementType type);

@@ -8,6 +8,8 @@
 #include "engine_kit/text.h"
 #include "engines/torch/architectures/element_types.h"
 #include "engines/torch/failure.h"
+#include "engines/torch/graphs/called_objects.h"
+#include "engines/torch/graphs/graph_code.h"
 
 #include <algorithm>
 #include <ATen/core/Tensor.h>
@@ -15,7 +17,6 @@
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -72,46 +73,31 @@ std::vector<std::vector<int64_t>> shapes_of(at::TensorList tensors)
     return shapes;
 }
 
-class OpenedNetwork : public CompiledNetwork
+// A library that is open.  Any thread.
+class OpenedCode
 {
 public:
-    OpenedNetwork(const CompiledPackage &package, Descriptor memory);
-    ~OpenedNetwork() override;
+    OpenedCode(const CompiledPackage &package, Descriptor memory);
+    ~OpenedCode();
+    OpenedCode(const OpenedCode &) = delete;
+    OpenedCode &operator=(const OpenedCode &) = delete;
 
-    static std::vector<at::Tensor> run(at::TensorList inputs, int64_t number);
-    Blueprint caller() const override;
+    std::vector<at::Tensor> run(at::TensorList inputs) const;
 
 private:
-    std::vector<at::Tensor> run_on(at::TensorList inputs) const;
-
     Descriptor memory_;
     const std::string path_;
     const CompiledInterface interface_;
     std::unique_ptr<Runner> runner_;
-    int64_t number_ = 0;
 };
 
-// ---- the networks that there are
+std::mutex opening_mutex; // LibTorch cannot open two libraries at once
 
-std::mutex networks_mutex; // held while a library is opened, too: LibTorch cannot open two at once
-std::map<int64_t, const OpenedNetwork *> networks; // under networks_mutex
-int64_t networks_made = 0;                         // under networks_mutex
-
-void register_operator()
-{
-    static const torch::Library ours = [] {
-        torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
-        made.def("run_compiled(Tensor[] inputs, int network) -> Tensor[]", &OpenedNetwork::run);
-        return made;
-    }();
-}
-
-OpenedNetwork::OpenedNetwork(const CompiledPackage &package, Descriptor memory)
+OpenedCode::OpenedCode(const CompiledPackage &package, Descriptor memory)
     : memory_(filled(std::move(memory), package.code())),
       path_(concat("/proc/self/fd/", memory_.get())), interface_(package.interface())
 {
-    register_operator();
-    const std::lock_guard<std::mutex> lock(networks_mutex);
+    const std::lock_guard<std::mutex> lock(opening_mutex);
     const size_t runs_at_once = std::max(1u, std::thread::hardware_concurrency());
     try {
         runner_ = std::make_unique<Runner>(path_, runs_at_once);
@@ -119,54 +105,18 @@ OpenedNetwork::OpenedNetwork(const CompiledPackage &package, Descriptor memory)
         package.refuse(concat("is an AOTInductor package whose code cannot be opened: ",
                               engine_kit::short_message(error.what())));
     }
-    number_ = ++networks_made;
-    networks.emplace(number_, this);
 }
 
-OpenedNetwork::~OpenedNetwork()
+OpenedCode::~OpenedCode()
 {
-    const std::lock_guard<std::mutex> lock(networks_mutex);
-    networks.erase(number_);
+    const std::lock_guard<std::mutex> lock(opening_mutex);
     runner_.reset();
     // The dynamic linker knows a library by its path, and cannot close every one.
     if (dlopen(path_.c_str(), RTLD_NOLOAD | RTLD_LAZY))
         memory_.release();
 }
 
-Blueprint OpenedNetwork::caller() const
-{
-    std::string arguments, given, results;
-    for (const CompiledInput &input : interface_.inputs) {
-        arguments += concat(", ", input.name, ": Tensor");
-        dnn_torch::add_to_list(given, input.name);
-    }
-    const std::vector<std::string> &outputs = interface_.outputs;
-    for (size_t i = 0; i < outputs.size(); i++)
-        dnn_torch::add_to_list(results, concat("\"", outputs[i], "\": made[", i, "]"));
-    Blueprint network;
-    network.architecture = "AOTInductor";
-    network.is_local = false;
-    network.source =
-        concat("def forward(self", arguments, "):\n    made = dnn_torch.run_compiled([", given,
-               "], ", number_, ")\n    return ",
-               outputs.size() == 1 ? "made[0]" : concat("{", results, "}"), "\n");
-    return network;
-}
-
-std::vector<at::Tensor> OpenedNetwork::run(at::TensorList inputs, int64_t number)
-{
-    const OpenedNetwork *network = nullptr; // outlives the module that calls
-    {
-        const std::lock_guard<std::mutex> lock(networks_mutex);
-        const auto found = networks.find(number);
-        network = found == networks.end() ? nullptr : found->second;
-    }
-    if (!network)
-        throw std::runtime_error("there is no such compiled code");
-    return network->run_on(inputs);
-}
-
-std::vector<at::Tensor> OpenedNetwork::run_on(at::TensorList inputs) const
+std::vector<at::Tensor> OpenedCode::run(at::TensorList inputs) const
 {
     if (const std::string fault = fault_of_shapes(interface_, shapes_of(inputs)); !fault.empty())
         throw std::runtime_error(fault);
@@ -186,15 +136,51 @@ std::vector<at::Tensor> OpenedNetwork::run_on(at::TensorList inputs) const
     return results;
 }
 
+// ---- the operator
+
+CalledObjects<OpenedCode> &opened()
+{
+    static CalledObjects<OpenedCode> all;
+    return all;
+}
+
+std::vector<at::Tensor> run_code(at::TensorList inputs, int64_t number)
+{
+    const auto code = opened().find(number);
+    if (!code)
+        throw std::runtime_error("there is no such compiled code");
+    return code->run(inputs);
+}
+
+void register_operator()
+{
+    static const torch::Library ours = [] {
+        torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
+        made.def("run_compiled(Tensor[] inputs, int network) -> Tensor[]", &run_code);
+        return made;
+    }();
+}
+
+Blueprint network_that_calls(int64_t number, const CompiledInterface &interface)
+{
+    OutsideCall call = {
+        .function = run_compiled, .number = number, .inputs = {}, .outputs = interface.outputs};
+    for (const CompiledInput &input : interface.inputs)
+        call.inputs.push_back(input.name);
+    return network_that_calls(call, "AOTInductor");
+}
+
 } // namespace
 
-std::shared_ptr<const CompiledNetwork> CompiledNetwork::open(const CompiledPackage &package,
-                                                             int memory)
+CompiledNetwork open_compiled(const CompiledPackage &package, int memory)
 {
     package.expect_for(TORCH_VERSION);
+    register_operator();
     try {
         Descriptor own = memory > 0 ? Descriptor(dup(memory)) : new_memory(package.code().size());
-        return std::make_shared<OpenedNetwork>(package, std::move(own));
+        const auto code = std::make_shared<const OpenedCode>(package, std::move(own));
+        return {.code = code,
+                .network = network_that_calls(opened().add(code), package.interface())};
     } catch (const std::system_error &error) {
         package.refuse(concat("is an AOTInductor package that cannot be opened: ", error.what()));
     }

@@ -8,7 +8,7 @@
 namespace engine_torch
 {
 
-std::shared_ptr<const CompiledNetwork> CompiledNetwork::open(const CompiledPackage &package, int)
+CompiledNetwork open_compiled(const CompiledPackage &package, int)
 {
     package.refuse("is an AOTInductor package, which LibTorch " TORCH_VERSION
                    " cannot run (2.6 and later can); use another file of the model");

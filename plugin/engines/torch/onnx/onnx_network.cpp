@@ -224,25 +224,15 @@ RuntimeGraph::Description description_of(const OnnxModel &model)
     return description;
 }
 
-// Returns code that calls ONNX Runtime.
-Blueprint calling(const RuntimeGraph &graph)
+Blueprint network_that_calls(const RuntimeGraph &graph)
 {
-    std::string arguments, given, results;
-    for (const RuntimeInput &input : graph.description().inputs) {
-        const std::string name = python_name(input.name);
-        arguments += concat(", ", name, ": Tensor");
-        dnn_torch::add_to_list(given, name);
-    }
-    const std::vector<std::string> &outputs = graph.description().outputs;
-    for (size_t i = 0; i < outputs.size(); i++)
-        dnn_torch::add_to_list(results, concat("\"", python_name(outputs[i]), "\": made[", i, "]"));
-    Blueprint network;
-    network.architecture = "ONNX";
-    network.is_local = false;
-    network.source = concat("def forward(self", arguments, "):\n    made = dnn_torch.run_onnx([",
-                            given, "], ", graph.number(), ")\n    return ",
-                            outputs.size() == 1 ? "made[0]" : concat("{", results, "}"), "\n");
-    return network;
+    OutsideCall call = {
+        .function = run_onnx, .number = graph.number(), .inputs = {}, .outputs = {}};
+    for (const RuntimeInput &input : graph.description().inputs)
+        call.inputs.push_back(python_name(input.name));
+    for (const std::string &output : graph.description().outputs)
+        call.outputs.push_back(python_name(output));
+    return network_that_calls(call, "ONNX");
 }
 
 void expect_different(const std::vector<std::string> &names, const char *what)
@@ -280,7 +270,7 @@ OnnxNetwork network_in_runtime(const OnnxModel &model, const Files &files, const
         throw WeightFault(concat(fault.what(), "; ONNX Runtime ", onnx_runtime_version(),
                                  " does not take it either: ", other.what()));
     }
-    made.network = calling(*made.runtime);
+    made.network = network_that_calls(*made.runtime);
     made.contract = contract_of(model, false);
     made.reason = fault.what();
     return made;

@@ -5,6 +5,7 @@
 
 #include "base/compose.h"
 #include "engine_kit/text.h"
+#include "engines/torch/graphs/called_objects.h"
 #include "onnx_file.h"
 
 #include <algorithm>
@@ -308,11 +309,11 @@ std::shared_ptr<OrtSession> open_session(const std::vector<FileBytes> &files, in
     return owned<ReleaseSession>(session);
 }
 
-// ---- the graphs that there are
-
-std::mutex graphs_mutex;
-std::map<int64_t, std::weak_ptr<const RuntimeGraph>> graphs; // under graphs_mutex
-int64_t graphs_made = 0;                                     // under graphs_mutex
+CalledObjects<RuntimeGraph> &graphs()
+{
+    static CalledObjects<RuntimeGraph> all;
+    return all;
+}
 
 } // namespace
 
@@ -333,17 +334,13 @@ std::shared_ptr<const RuntimeGraph>
 RuntimeGraph::make(std::shared_ptr<const std::vector<FileBytes>> files, Description description)
 {
     const auto graph = std::make_shared<RuntimeGraph>(std::move(files), std::move(description));
-    const std::lock_guard<std::mutex> lock(graphs_mutex);
-    graph->number_ = ++graphs_made;
-    graphs.emplace(graph->number_, graph);
+    graph->number_ = graphs().add(graph);
     return graph;
 }
 
 std::shared_ptr<const RuntimeGraph> RuntimeGraph::find(int64_t number)
 {
-    const std::lock_guard<std::mutex> lock(graphs_mutex);
-    const auto found = graphs.find(number);
-    return found == graphs.end() ? nullptr : found->second.lock();
+    return graphs().find(number);
 }
 
 RuntimeGraph::RuntimeGraph(std::shared_ptr<const std::vector<FileBytes>> files,
@@ -355,12 +352,6 @@ RuntimeGraph::RuntimeGraph(std::shared_ptr<const std::vector<FileBytes>> files,
     } catch (const std::runtime_error &error) {
         throw WeightFault(engine_kit::short_message(error.what()));
     }
-}
-
-RuntimeGraph::~RuntimeGraph()
-{
-    const std::lock_guard<std::mutex> lock(graphs_mutex);
-    graphs.erase(number_);
 }
 
 RuntimeGraph::Session RuntimeGraph::session_for(int threads, bool has_run) const

@@ -22,6 +22,9 @@ namespace engine_torch
 // The environment variable with the path of a library instead of the system's; "0": none.
 constexpr const char *onnx_runtime_variable = "DNN_TORCH_ONNX_RUNTIME";
 
+// The operator that runs a graph: no file may use it, only code that was generated here.
+constexpr const char *run_onnx = "dnn_torch::run_onnx";
+
 // Returns the version of the library ("1.23.2"), or "" if it is not installed or too old.
 const std::string &onnx_runtime_version();
 
@@ -51,7 +54,6 @@ public:
 
     // Throws a WeightFault that says why ONNX Runtime does not take the graph.
     RuntimeGraph(std::shared_ptr<const std::vector<FileBytes>> files, Description description);
-    ~RuntimeGraph();
     RuntimeGraph(const RuntimeGraph &) = delete;
     RuntimeGraph &operator=(const RuntimeGraph &) = delete;
 

@@ -12,10 +12,6 @@
 namespace engine_torch
 {
 
-// dnn_torch::run_onnx(Tensor[] inputs, int graph) -> Tensor[]: no file may use it, only code that
-// was generated here.
-constexpr const char *run_onnx = "dnn_torch::run_onnx";
-
 // Names in code that was generated here: torch, and dnn_torch, whose functions are operators of our
 // own.
 std::shared_ptr<torch::jit::Resolver> names_of_generated_code();

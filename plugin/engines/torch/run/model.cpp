@@ -193,11 +193,11 @@ void DnnTorchModel::open_compiled(const engine_torch::CompiledPackage &package,
                                          "can read; write allow=",
                                          engine_torch::compiled_code, " if you trust the file"));
     expect_plain_run("is compiled code, which runs without fused programs");
-    const auto network = engine_torch::CompiledNetwork::open(package, memory);
-    callee_ = network;
+    const engine_torch::CompiledNetwork compiled = engine_torch::open_compiled(package, memory);
+    callee_ = compiled.code;
     callee_name_ = "compiled code";
     source_.plain = engine_torch::load_network(
-        package.name(), network->caller(), engine_torch::Weights(), source_.device,
+        package.name(), compiled.network, engine_torch::Weights(), source_.device,
         engine_torch::Permissions::of_generated_code(engine_torch::run_compiled));
 }
 
