@@ -48,7 +48,7 @@ std::string module_of(std::string_view name)
     return module;
 }
 
-bool is_number(std::string_view text)
+bool is_short_number(std::string_view text)
 {
     return !text.empty() && text.size() <= 9 &&
            text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -99,7 +99,7 @@ void Archive::take_records()
     for (const char *version : {"version", ".data/version"})
         if (const auto found = records_.find(version); found != records_.end()) {
             const std::string_view text = found->second;
-            if (!is_number(text.substr(0, text.find_last_not_of('\n') + 1)))
+            if (!is_short_number(text.substr(0, text.find_last_not_of('\n') + 1)))
                 throw ZipOddity("does not say which version of the format it has");
         }
     const auto order = records_.find("byteorder");
@@ -125,7 +125,7 @@ std::optional<uint64_t> Archive::size_of(const std::string &name) const
 void Archive::check_values(const std::string &name)
 {
     const auto classes = check_pickle(records_.at(name + ".pkl"), [&](std::string_view key) {
-        return is_number(key) ? size_of(name + '/' + std::string(key)) : std::nullopt;
+        return is_short_number(key) ? size_of(name + '/' + std::string(key)) : std::nullopt;
     });
     for (const std::string &whole : classes) {
         const std::string plain = whole.substr(torch_root.size());

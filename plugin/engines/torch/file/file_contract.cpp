@@ -14,7 +14,7 @@ namespace engine_torch
 namespace
 {
 
-using Json = dnn_torch::json::Value;
+using OrderedJson = dnn_torch::json::Value;
 
 // A message of the isolated engine holds 16 KiB of text.
 constexpr size_t piece_bytes = 8000, most_pieces = 64;
@@ -22,14 +22,14 @@ constexpr size_t piece_bytes = 8000, most_pieces = 64;
 constexpr dnn_torch::JsonLimits limits = {.depth = 16, .values = 100'000};
 
 // Returns an object, or a string that says what is wrong with the record.
-Json parse_contract(std::string_view record)
+OrderedJson parse_contract(std::string_view record)
 {
     if (record.size() > piece_bytes * most_pieces)
         return "is too long";
     if (std::string fault = dnn_torch::fault_of_json(record, limits); !fault.empty())
         return fault;
-    Json parsed = Json::parse(record);
-    return parsed.is_object() ? parsed : Json("is no JSON object");
+    OrderedJson parsed = OrderedJson::parse(record);
+    return parsed.is_object() ? parsed : OrderedJson("is no JSON object");
 }
 
 std::string contract_line(std::string_view record)

@@ -27,7 +27,7 @@ using Values = std::set<const Value *>;
 
 constexpr int64_t picture_rank = 4;
 // Each round resolves what became known in the one before.
-constexpr int most_rounds = 8;
+constexpr int most_passes = 8;
 
 // Beyond this, looking for layers that ends have in common takes longer than it saves.
 constexpr size_t most_ends = 64;
@@ -271,7 +271,7 @@ std::vector<Region> find_regions(const std::shared_ptr<torch::jit::Graph> &graph
         if (each->debugNameBase() == input_name &&
             each->type()->kind() == c10::TypeKind::TensorType)
             input = each;
-    for (int round = 0; round < most_rounds; round++) {
+    for (int round = 0; round < most_passes; round++) {
         const Reading reading(graph, input, channels);
         if (put_ranks(*graph, reading)) {
             auto shared = graph;

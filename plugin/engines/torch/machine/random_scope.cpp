@@ -12,7 +12,7 @@ namespace engine_torch
 namespace
 {
 
-std::mutex mutex;
+std::mutex drawing_mutex;
 
 // LibTorch holds this mutex while an operator draws.
 std::mutex &mutex_of_generator()
@@ -26,7 +26,7 @@ std::mutex &mutex_of_generator()
 void prepare_child()
 {
     mutex_of_generator().unlock();
-    new (&mutex) std::mutex;
+    new (&drawing_mutex) std::mutex;
 }
 
 std::mutex &mutex_of_drawing()
@@ -34,7 +34,7 @@ std::mutex &mutex_of_drawing()
     static const int watches_forks = pthread_atfork(
         [] { mutex_of_generator().lock(); }, [] { mutex_of_generator().unlock(); }, prepare_child);
     static_cast<void>(watches_forks);
-    return mutex;
+    return drawing_mutex;
 }
 
 } // namespace

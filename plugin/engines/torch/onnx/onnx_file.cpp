@@ -19,7 +19,7 @@ namespace
 
 using dnn_torch::concat;
 
-constexpr size_t most_dimensions = 8, most_nodes = 100'000, longest_name = 1024;
+constexpr size_t most_extents = 8, most_nodes = 100'000, longest_name = 1024;
 // Eight names must fit into a DnnTorchMessage.
 constexpr size_t longest_file_name = 120;
 
@@ -123,7 +123,7 @@ uint64_t count_of(const TensorParts &parts)
 {
     constexpr uint64_t most = uint64_t{1} << 40;
     uint64_t count = 1;
-    if (parts.shape.size() > most_dimensions)
+    if (parts.shape.size() > most_extents)
         refuse_tensor(parts, "of more than 8 dimensions");
     for (const int64_t extent : parts.shape) {
         if (extent < 0 || static_cast<uint64_t>(extent) > most / std::max<uint64_t>(count, 1))

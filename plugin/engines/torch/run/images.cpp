@@ -19,7 +19,7 @@ namespace engine_torch
 namespace
 {
 
-[[noreturn]] void refuse(const char *words)
+[[noreturn]] void refuse_input(const char *words)
 {
     throw Failure(DNN_TORCH_BAD_INPUT, words);
 }
@@ -39,7 +39,7 @@ at::ScalarType scalar_type_of(int32_t type)
     case DNN_TORCH_F32:
         return at::kFloat;
     default:
-        refuse("the elements of the input are none that this engine knows");
+        refuse_input("the elements of the input are none that this engine knows");
     }
 }
 
@@ -64,17 +64,17 @@ Strides strides_of(const DnnTorchTensor &input, const Shape &shape, int64_t size
         return planar;
     if (fit(input, interleaved, size))
         return interleaved;
-    refuse("the input has gaps; this engine takes pictures without any");
+    refuse_input("the input has gaps; this engine takes pictures without any");
 }
 
 void check(const DnnTorchTensor &input)
 {
     if (!input.data)
-        refuse("the input has no samples");
+        refuse_input("the input has no samples");
     if (shape_of(input).is_empty())
-        refuse("the input is empty: all its extents must be at least 1");
+        refuse_input("the input is empty: all its extents must be at least 1");
     if (input.type != DNN_TORCH_F32 && input.white < 1)
-        refuse("the input does not say which code is white");
+        refuse_input("the input does not say which code is white");
 }
 
 int32_t type_of(const at::Tensor &tensor)
@@ -96,13 +96,13 @@ int32_t type_of(const at::Tensor &tensor)
 Shape shape_of(const DnnTorchTensor &pictures)
 {
     if (pictures.rank != picture_rank)
-        refuse("the input is not of rank 4, [batch, channels, height, width]");
+        refuse_input("the input is not of rank 4, [batch, channels, height, width]");
     int64_t room = most_samples;
     const auto extent = [&](size_t i) {
         const int64_t given = std::max<int64_t>(pictures.dims[i], 0);
         room /= std::max<int64_t>(given, 1);
         if (given > std::numeric_limits<int32_t>::max() || room == 0)
-            refuse("the input is too large");
+            refuse_input("the input is too large");
         return static_cast<int32_t>(given);
     };
     // The order of a braced list is the order of the calls.
@@ -131,17 +131,17 @@ at::Tensor tensor_over(const DnnTorchTensor &pictures)
 at::Tensor numbers_of(const DnnTorchTensor &view)
 {
     if (view.type != DNN_TORCH_F32 && view.type != DNN_TORCH_I64)
-        refuse("an extra input is neither of float32 nor of int64");
+        refuse_input("an extra input is neither of float32 nor of int64");
     if (!view.data || view.rank < 0 || view.rank > DNN_TORCH_DIMENSIONS)
-        refuse("an extra input has no numbers, or too many dimensions");
+        refuse_input("an extra input has no numbers, or too many dimensions");
     const at::ScalarType type = view.type == DNN_TORCH_F32 ? at::kFloat : at::kLong;
     int64_t stride = static_cast<int64_t>(c10::elementSize(type)), room = most_samples;
     for (int32_t i = view.rank - 1; i >= 0; i--) {
         const int64_t extent = view.dims[i];
         if (extent < 1 || extent > room)
-            refuse("an extra input is empty or too large");
+            refuse_input("an extra input is empty or too large");
         if (extent != 1 && view.strides[i] != stride)
-            refuse("an extra input has gaps");
+            refuse_input("an extra input has gaps");
         room /= extent;
         stride *= extent;
     }
