@@ -305,6 +305,18 @@ def test_a_damaged_package(tmp_path):
     assert "is an AOTInductor package that is damaged" in refused(path)
 
 
+@compiles
+@pytest.mark.parametrize("part", [0.7, 0.5, 0.1])
+def test_a_library_that_is_cut_short(doubles, tmp_path, part):
+    """The archive is sound: its end and its checksums are those of what is left."""
+    path = tmp_path / "net.pt2"
+    with zipfile.ZipFile(doubles) as whole, zipfile.ZipFile(path, "w") as cut:
+        for name in whole.namelist():
+            contents = whole.read(name)
+            cut.writestr(name, contents[:int(len(contents) * part)] if name.endswith(".so") else contents)
+    assert "is an AOTInductor package that is damaged" in refused(path)
+
+
 PROBE = r"""
 #include <errno.h>
 #include <fcntl.h>

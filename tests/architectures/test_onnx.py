@@ -517,7 +517,8 @@ def test_a_branch_in_a_loop(tmp_path):
 def test_an_endless_loop(tmp_path):
     node = onnx.helper.make_node
     body = body_of([node("Relu", ["v"], ["w"]), node("Identity", ["go"], ["go_on"])], "w")
-    path = save(graph_of([node("Loop", ["", "", "x"], ["y"], body=body)], ["n", 3, "h", "w"]), tmp_path / "net.onnx")
+    nodes = [node("Loop", ["", "", "number"], ["same"], body=body), node("Add", ["x", "same"], ["y"])]
+    path = save(graph_of(nodes, ["n", 3, "h", "w"], tensors=tensors_of(number=numpy.zeros(1, "float32"))), tmp_path / "net.onnx")
     refused(path, "a loop of more than 10000 rounds")
 
 

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
+#include <elf.h>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -167,6 +169,35 @@ std::set<std::string> instructions_here()
     return names;
 }
 
+// ---- the library
+
+constexpr const char *damaged =
+    "is an AOTInductor package that is damaged; copy or download it again";
+
+// Whether the file has all that the dynamic linker reads: a signal ends a process that reads beyond
+// the end.
+bool is_whole_library(std::string_view code)
+{
+    const auto has = [&](uint64_t offset, uint64_t bytes) {
+        return offset <= code.size() && bytes <= code.size() - offset;
+    };
+    Elf64_Ehdr head = {};
+    if (!has(0, sizeof head))
+        return false;
+    std::memcpy(&head, code.data(), sizeof head);
+    if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_phentsize != sizeof(Elf64_Phdr) ||
+        !has(head.e_phoff, head.e_phnum * sizeof(Elf64_Phdr)))
+        return false;
+    for (size_t i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr segment = {};
+        std::memcpy(&segment, code.data() + head.e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_type == PT_LOAD && !has(segment.p_offset, segment.p_filesz))
+            return false;
+    }
+    return true;
+}
+
 // ---- shapes in words
 
 std::string in_words(const CompiledExtent &extent, const std::vector<CompiledSymbol> &symbols)
@@ -235,7 +266,7 @@ CompiledPackage::CompiledPackage(FileBytes file) : file_(std::move(file))
     } catch (const WeightFault &fault) {
         refuse(fault.what());
     } catch (const ZipDamage &) {
-        refuse("is an AOTInductor package that is damaged; copy or download it again");
+        refuse(damaged);
     } catch (const ZipOddity &oddity) {
         refuse(concat(oddity.what(), how_to_make));
     } catch (const Json::exception &) {
@@ -333,6 +364,8 @@ void CompiledPackage::expect_for(std::string_view libtorch) const
         if (known.count(plain(each)) == 0)
             refuse(concat("is an AOTInductor package for a processor with ", each,
                           ", which this one lacks: export it on this machine"));
+    if (!is_whole_library(code_))
+        refuse(damaged);
 }
 
 } // namespace engine_torch

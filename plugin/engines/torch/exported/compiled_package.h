@@ -66,7 +66,7 @@ public:
     std::string contract() const;
     // A hash of the whole file.
     std::string hash() const;
-    // Throws a Failure unless the code is for this LibTorch and this machine's processor.
+    // Throws a Failure unless the code is for this LibTorch and this machine's processor, and whole.
     void expect_for(std::string_view libtorch) const;
     [[noreturn]] void refuse(const std::string &words) const { file_.refuse(words); }
 
