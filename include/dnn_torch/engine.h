@@ -201,12 +201,12 @@ typedef struct DnnTorchRun {
      */
     int32_t more;
     /**
-     * in: the distance to the predecessor, the run right before this one in the plan's stream: its
-     * `number` is this one's less `behind`.  0: there is none, or it is not known.  A run's result
-     * may depend on earlier runs, so an engine may wait, for a limited time, until the predecessor
-     * has begun in another session.  Each run that is a predecessor must be made, or fail.
+     * in: this run's `number` less that of its predecessor, the run right before it in the plan's
+     * stream.  0: there is none, or it is not known.  A run's result may depend on earlier runs, so
+     * an engine may wait, for a limited time, until the predecessor has begun in another session.
+     * Each run that is a predecessor must be made, or fail.
      */
-    int64_t behind;
+    int64_t predecessor_distance;
 } DnnTorchRun;
 
 typedef enum DnnTorchDeviceState {

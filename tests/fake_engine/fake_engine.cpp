@@ -66,7 +66,7 @@ struct Images {
     int64_t batch_stride, channel_stride, row_stride, column_stride;
     int32_t white;
     int32_t had_nan;
-    int64_t number, behind;
+    int64_t number, predecessor_distance;
     int32_t more;
 };
 
@@ -293,7 +293,7 @@ void DnnTorchSession::log_run(const Images &input)
     const std::lock_guard<std::mutex> lock(model_.log_mutex);
     std::ofstream(script_.log, std::ios::app)
         << std::this_thread::get_id() << ' ' << input.batch << ' ' << input.number << ' '
-        << input.behind << ' ' << input.more << '\n';
+        << input.predecessor_distance << ' ' << input.more << '\n';
 }
 
 Images DnnTorchSession::run(const Images &input, const Images &wish)
@@ -320,7 +320,7 @@ Images DnnTorchSession::run(const Images &input, const Images &wish)
     const auto own_run = static_cast<float>(own_runs_++);
     float offset = offset_ + own_run * script_.each_run;
     if (script_.tells_turn)
-        offset += static_cast<float>(input.behind) + (input.more ? 100.0F : 0.0F);
+        offset += static_cast<float>(input.predecessor_distance) + (input.more ? 100.0F : 0.0F);
     fill(script_, input, offset, output, output_);
     output.data = output_.data();
     if (script_.takes_integers && (wish.element == DNN_TORCH_U8 || wish.element == DNN_TORCH_U16))
@@ -351,7 +351,7 @@ Images images_of(const DnnTorchTensor &tensor)
             .white = tensor.white,
             .had_nan = 0,
             .number = 0,
-            .behind = 0,
+            .predecessor_distance = 0,
             .more = 0};
 }
 
@@ -623,7 +623,7 @@ int session_run(DnnTorchSession *session, const DnnTorchTensor *in, size_t in_co
         const DnnTorchTensor wish = taken(out);
         Images input = images_of(taken(in));
         input.number = report.number;
-        input.behind = report.behind;
+        input.predecessor_distance = report.predecessor_distance;
         input.more = report.more;
         if (session->returns_all())
             return give_all(session->run_for_all(input), out, out_count);

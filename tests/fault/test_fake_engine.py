@@ -149,7 +149,7 @@ def test_several_instances(script):
 
 
 def test_tiles_say_which_frame_is_before_theirs(script, tmp_path):
-    """`behind` and `more` of each run of the clip, by which engines order its frames."""
+    """`predecessor_distance` and `more` of each run of the clip, by which engines order its frames."""
     log = tmp_path / "log.txt"
     result = support.ffmpeg(
         *("-f", "lavfi", "-i", "testsrc2=s=320x240", "-frames:v", 3),

@@ -127,9 +127,9 @@ def test_restart_loses_the_deadly_frames_alone(deadly, tmp_path, options):
 
 
 def test_a_crash_after_the_frame_has_left_is_told(deadly, tmp_path):
-    """The frame left at its deadline, before its process ended twice."""
+    """The frame left at its deadline, before its process ended twice: opening a model takes longer."""
     stats = tmp_path / "stats.json"
-    graph = support.fake(deadly(), tune=0, isolate=1, on_crash="restart=9", deadline="30ms", stats=stats)
+    graph = support.fake(deadly(open_us=40_000), tune=0, isolate=1, on_crash="restart=9", deadline="30ms", stats=stats)
     result = support.ffmpeg(
         *("-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", f"{WIDTH}x{HEIGHT}", "-framerate", "4", "-i", "-"),
         *("-vf", f"realtime,{graph}", "-f", "rawvideo", "-"),

@@ -210,7 +210,7 @@ TEST(Restarts, TryTheFrameOnceMore)
 }
 
 // What the first sample of a run grows by that tells its turn.
-float told_turn(Session &session, int number, int64_t behind, int32_t more)
+float told_turn(Session &session, int number, int64_t predecessor_distance, int32_t more)
 {
     const auto pictures = picture(number);
     pictures->samples[0] = 0;
@@ -218,7 +218,7 @@ float told_turn(Session &session, int number, int64_t behind, int32_t more)
     DnnTorchTensor out = {.size = sizeof out};
     DnnTorchRun report = {.size = sizeof report};
     report.number = number;
-    report.behind = behind;
+    report.predecessor_distance = predecessor_distance;
     report.more = more;
     DnnTorchMessage message = {};
     EXPECT_EQ(engine().session_run(session.get(), &in, 1, &out, 1, &report, &message), DNN_TORCH_OK)

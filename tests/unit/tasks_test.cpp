@@ -103,7 +103,7 @@ std::vector<std::pair<int64_t, int64_t>> places_of(FrameGatherer &gatherer)
 {
     std::vector<std::pair<int64_t, int64_t>> places;
     while (std::unique_ptr<FrameJob> job = gatherer.next())
-        places.emplace_back(job->items.front().number, job->behind);
+        places.emplace_back(job->items.front().number, job->predecessor_distance);
     return places;
 }
 

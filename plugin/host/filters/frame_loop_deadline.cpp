@@ -18,7 +18,7 @@ void FrameLoop::promise(FrameJob &job)
     spare.skipped = item.skipped;
     spare.reuses = item.reuses;
     spares_.push_back(std::move(spare));
-    job.behind = 0;
+    job.predecessor_distance = 0;
     if (!item.bypass) {
         job.begin_by = deadlines_.begin_by(item.arrival);
         job.yields_after = deadlines_.yields_after(item.arrival);

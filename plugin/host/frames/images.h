@@ -24,8 +24,8 @@ struct Images {
     int32_t white = 0;   // for integers: the value of 1.0
     int32_t had_nan = 0; // for an output of integers: 1 if a sample was NaN, which became 0
     int64_t number = 0;  // for an input: the number of its first picture in the stream, from 0 on
-    int64_t behind = 0;  // for an input: as DnnTorchRun::behind
-    int32_t more = 0;    // for an input: as DnnTorchRun::more
+    int64_t predecessor_distance = 0; // for an input: as DnnTorchRun::predecessor_distance
+    int32_t more = 0;                 // for an input: as DnnTorchRun::more
 };
 
 // Return a view of floats without gaps.  float_planes() has planar channels, float_pixels()

@@ -103,7 +103,7 @@ DnnTorchRun run_of(const Images &input)
             .had_nan = 0,
             .retries = 0,
             .more = input.more,
-            .behind = input.behind};
+            .predecessor_distance = input.predecessor_distance};
 }
 
 // Drops the absent tensors, which come last.

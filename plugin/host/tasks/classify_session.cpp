@@ -103,7 +103,7 @@ void ClassifySession::classify(FrameJob &job, std::span<const Crop> crops)
     Images input = input_for(crops.size());
     input.number = job.items[crops.front().item].seed;
     if (crops.front().item == 0)
-        input.behind = job.behind;
+        input.predecessor_distance = job.predecessor_distance;
     feed(job, crops, input);
     const std::vector<DnnTorchTensor> tensors = run_model(job, input);
     Stopwatch watch(job.stages.convert_out);

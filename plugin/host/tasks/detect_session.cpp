@@ -94,7 +94,7 @@ Images DetectSession::input_for(const FrameJob &job)
         floats(nullptr, static_cast<int>(job.items.size()), plan_.channels, plan_.picture);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().seed;
-    input.behind = job.behind;
+    input.predecessor_distance = job.predecessor_distance;
     return input;
 }
 

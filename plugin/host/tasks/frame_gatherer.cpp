@@ -185,7 +185,7 @@ void FrameGatherer::begin_batch(const FrameItem &item, std::shared_ptr<const Tas
         last_plan_.reset();
     } else if (!item.bypass) {
         if (last_plan_.lock() == plan)
-            batch_->behind = item.number - last_number_;
+            batch_->predecessor_distance = item.number - last_number_;
         last_plan_ = plan;
         last_number_ = item.number;
     }

@@ -64,16 +64,16 @@ void InterpolateSession::bypass(FrameJob &job)
 
 void InterpolateSession::run(FrameJob &job)
 {
-    std::vector<Wish> wishes;
+    std::vector<Interpolation> wanted;
     for (FrameItem &item : job.items)
         if (plan_.takes_time)
-            add_wishes(item, wishes);
+            add_interpolations(item, wanted);
         else
             halve(job, item);
-    make(job, wishes);
+    make(job, wanted);
 }
 
-void InterpolateSession::add_wishes(FrameItem &item, std::vector<Wish> &wishes)
+void InterpolateSession::add_interpolations(FrameItem &item, std::vector<Interpolation> &wanted)
 {
     const std::vector<Moment> &moments = item.schedule.moments;
     item.results.clear();
@@ -82,53 +82,53 @@ void InterpolateSession::add_wishes(FrameItem &item, std::vector<Wish> &wishes)
         if (moments[i].t == 0 || item.after.empty())
             item.results[i] = reference_to(item.frame.get());
         else
-            wishes.push_back({.item = &item,
+            wanted.push_back({.item = &item,
                               .first = item.shared,
                               .second = item.after.front(),
                               .t = moments[i].t,
                               .result = &item.results[i]});
 }
 
-// Returns the wishes at the beginning that one run can fulfil.
-std::span<const InterpolateSession::Wish>
-InterpolateSession::first_run(std::span<const Wish> wishes) const
+// Returns those at the beginning that one run can make.
+std::span<const InterpolateSession::Interpolation>
+InterpolateSession::first_run(std::span<const Interpolation> wanted) const
 {
     size_t count = 1;
-    while (count < std::min(wishes.size(), plan_.pictures_at_once) &&
-           (!plan_.takes_one_time || wishes[count].t == wishes.front().t))
+    while (count < std::min(wanted.size(), plan_.pictures_at_once) &&
+           (!plan_.takes_one_time || wanted[count].t == wanted.front().t))
         count++;
-    return wishes.first(count);
+    return wanted.first(count);
 }
 
-void InterpolateSession::make(FrameJob &job, std::span<const Wish> wishes)
+void InterpolateSession::make(FrameJob &job, std::span<const Interpolation> wanted)
 {
-    while (!wishes.empty()) {
-        const std::span<const Wish> now = first_run(wishes);
+    while (!wanted.empty()) {
+        const std::span<const Interpolation> now = first_run(wanted);
         run_once(job, now);
-        wishes = wishes.subspan(now.size());
+        wanted = wanted.subspan(now.size());
     }
 }
 
-void InterpolateSession::run_once(FrameJob &job, std::span<const Wish> wishes)
+void InterpolateSession::run_once(FrameJob &job, std::span<const Interpolation> wanted)
 {
     FrameJob inner;
     inner.plan = plan_.pictures;
     inner.where = job.where;
-    for (const Wish &wish : wishes)
-        inner.items.push_back({.frame = reference_to(wish.first->frame()),
+    for (const Interpolation &each : wanted)
+        inner.items.push_back({.frame = reference_to(each.first->frame()),
                                .bypass = false,
-                               .arrival = wish.item->arrival,
-                               .number = wish.item->number,
-                               .seed = wish.item->seed,
-                               .shared = wish.first,
-                               .after = {wish.second},
-                               .between = wish.t});
+                               .arrival = each.item->arrival,
+                               .number = each.item->number,
+                               .seed = each.item->seed,
+                               .shared = each.first,
+                               .after = {each.second},
+                               .between = each.t});
     pictures_->run(inner);
     add_findings(inner, job);
-    for (size_t i = 0; i < wishes.size(); i++) {
+    for (size_t i = 0; i < wanted.size(); i++) {
         FramePointer &result = inner.items[i].results.front();
-        blend_alpha(wishes[i].first->frame(), wishes[i].second->frame(), wishes[i].t, *result);
-        *wishes[i].result = std::move(result);
+        blend_alpha(wanted[i].first->frame(), wanted[i].second->frame(), wanted[i].t, *result);
+        *wanted[i].result = std::move(result);
     }
     NoFork no_fork;
     inner.items.clear();
@@ -166,9 +166,9 @@ std::shared_ptr<SharedFrame> InterpolateSession::made_at(FrameJob &job, FrameIte
     const std::shared_ptr<SharedFrame> first = made_at(job, item, place - step, made),
                                        second = made_at(job, item, place + step, made);
     FramePointer result;
-    const Wish wish = {
+    const Interpolation one = {
         .item = &item, .first = first, .second = second, .t = 0.5, .result = &result};
-    run_once(job, {&wish, 1});
+    run_once(job, {&one, 1});
     return made[place] = std::make_shared<SharedFrame>(std::move(result));
 }
 

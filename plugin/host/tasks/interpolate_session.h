@@ -28,7 +28,7 @@ public:
 
 private:
     // A frame to be made between two, and where it goes.
-    struct Wish {
+    struct Interpolation {
         FrameItem *item;
         std::shared_ptr<SharedFrame> first, second;
         double t; // between them
@@ -37,10 +37,10 @@ private:
     // Frames between a pair, by their place in 1/finest.
     using Made = std::map<int, std::shared_ptr<SharedFrame>>;
 
-    void add_wishes(FrameItem &item, std::vector<Wish> &wishes);
-    void make(FrameJob &job, std::span<const Wish> wishes);
-    std::span<const Wish> first_run(std::span<const Wish> wishes) const;
-    void run_once(FrameJob &job, std::span<const Wish> wishes);
+    void add_interpolations(FrameItem &item, std::vector<Interpolation> &wanted);
+    void make(FrameJob &job, std::span<const Interpolation> wanted);
+    std::span<const Interpolation> first_run(std::span<const Interpolation> wanted) const;
+    void run_once(FrameJob &job, std::span<const Interpolation> wanted);
     void halve(FrameJob &job, FrameItem &item);
     std::shared_ptr<SharedFrame> made_at(FrameJob &job, FrameItem &item, int place, Made &made);
 

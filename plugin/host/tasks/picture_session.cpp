@@ -106,7 +106,7 @@ Images PictureSession::input_for(const FrameJob &job)
                                   : floats(nullptr, batch, plan_.input_channels, plan_.input.size);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().seed;
-    input.behind = job.behind;
+    input.predecessor_distance = job.predecessor_distance;
     return input;
 }
 

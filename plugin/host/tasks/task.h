@@ -130,7 +130,7 @@ struct FrameJob : AnyJob {
     std::vector<FrameItem> items; // numbered without gaps; all bypass the model, or none does
     // Distance in frames to the previous job of the same plan that does not bypass the model, from
     // first frame to first frame.  0: there is none, or it may not have run the model.
-    int64_t behind = 0;
+    int64_t predecessor_distance = 0;
     bool starts_anew = false; // what a session remembers of earlier jobs is to be forgotten
     StageSeconds stages;
     double operations = 0; // multiplications and additions of the model; 0: not known

@@ -107,7 +107,7 @@ Images TiledSession::input_for(const FrameJob &job)
                              : floats(nullptr, batch, plan_.input_channels, tiling_->grid.tile);
     input.data = memory_.of(session_, static_cast<size_t>(input.batch_stride) * plan_.batch_size);
     input.number = job.items.front().seed;
-    input.behind = job.behind;
+    input.predecessor_distance = job.predecessor_distance;
     return input;
 }
 
@@ -318,7 +318,7 @@ void AdaptiveSession::run(FrameJob &job)
             tiling != tiling_)
             follow(std::move(tiling));
         if (tiling_->is_second)
-            job.behind = 0;
+            job.predecessor_distance = 0;
         try {
             return session_->run(job);
         } catch (const Error &error) {

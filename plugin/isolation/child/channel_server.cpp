@@ -342,7 +342,7 @@ void ChannelServer::answer(const RunRequest &request, std::span<const Descriptor
                        .had_nan = 0,
                        .retries = 0,
                        .more = request.more,
-                       .behind = request.behind};
+                       .predecessor_distance = request.predecessor_distance};
     reply->head.status =
         model_.engine().session_run(session_->session, in.data(), in.size(), out.data(), out.size(),
                                     &run, &message_of(reply->head));

@@ -216,7 +216,7 @@ struct RequestedTensor {
 // Comes with a descriptor for each area whose size is not 0.  It replaces the previous area.
 struct RunRequest {
     Head head;
-    int64_t number, behind;
+    int64_t number, predecessor_distance;
     int32_t more;
     uint32_t reserved;
     uint64_t new_areas[area_count]; // sizes

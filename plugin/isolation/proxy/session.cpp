@@ -269,7 +269,7 @@ void DnnTorchSession::run_once(const DnnTorchTensor *in, size_t in_count, DnnTor
         request->requested[i] = {.type = wanted.type, .white = wanted.white};
     }
     on_channel([&] {
-        request->behind = plan_.has_moved() ? 0 : run.behind;
+        request->predecessor_distance = plan_.has_moved() ? 0 : run.predecessor_distance;
         place_inputs(in, in_count, *request);
         const RunReply reply = exchange(*request);
         check_status(reply.head);

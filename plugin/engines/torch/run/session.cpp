@@ -44,8 +44,8 @@ at::Tensor transfer_memory(at::IntArrayRef sizes, at::IntArrayRef strides, at::S
 Turn turn_of(const DnnTorchRun &run)
 {
     Turn turn = {.number = run.number, .predecessor = std::nullopt, .has_more = run.more != 0};
-    if (run.behind > 0)
-        turn.predecessor = run.number - run.behind;
+    if (run.predecessor_distance > 0)
+        turn.predecessor = run.number - run.predecessor_distance;
     return turn;
 }
 
