@@ -67,7 +67,7 @@ install_packages()
 }
 
 # Building takes as long as compiling one header, so many times on one core.
-headers_in_build=420
+headers_in_build=315
 
 compile_header()
 {
@@ -282,9 +282,10 @@ trap 'exit 143' TERM
 
 install_packages
 started=$(seconds)
+forecast=$(building_time)
 fetch_footage >"$work/fetched" 2>&1 &
 fetching=$!
-next "building the filter and LibTorch's engine, about $(building_time) minutes"
+next "building the filter and LibTorch's engine, about $forecast minutes"
 build_plugin
 next "making the clips"
 make_clips
