@@ -3,6 +3,7 @@
 #include "subject.h"
 
 #include "base/compose.h"
+#include "base/terminal.h"
 #include "host/model/contract_inputs.h"
 #include "host/probing/interpolator.h"
 #include "host/probing/model_contract.h"
@@ -13,6 +14,7 @@ extern "C" {
 }
 
 #include <cerrno>
+#include <cstdio>
 
 namespace dnn_torch
 {
@@ -84,6 +86,8 @@ Backend find_backend(const Request &request)
 {
     DeviceChoice device = choose_device(request.device, request.engine);
     EngineChoice engine = choose_engine(request.engine, device.device, request.isolation);
+    if (engine.is_incomplete)
+        fprintf(stderr, "dnn-torch: %s\n", printable(engine.why_here).c_str());
     return {.engine = std::move(engine), .device = std::move(device)};
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import time
 
@@ -140,6 +141,26 @@ def test_a_crash_after_the_frame_has_left_is_told(deadly, tmp_path):
     told = json.loads(stats.read_text())
     assert told["late"]["pass"] >= 2 and told["passed"] == 2, told
     assert len(re.findall("passes without the model", result.stderr)) == 2, result
+
+
+@pytest.mark.skipif(support.PATCHED, reason="the modules are where the patched ffmpeg finds them")
+@pytest.mark.parametrize("missing", ["engine-isolated.so", "engine-host"])
+def test_a_missing_sandbox_is_told(missing, script, tmp_path):
+    """An installation without a part of it, with another engine's folder."""
+    for file in pathlib.Path(support.MODULES).iterdir():
+        if file.is_file() and file.name not in (missing, "engine-torch.so"):
+            shutil.copy2(file, tmp_path)
+    for isolate, warnings in (("auto", 1), ("0", 0)):
+        graph = support.fake(script(), tune=0, isolate=isolate)
+        result = support.execute([tmp_path / "dnn-torch", "run", *support.ffmpeg_command(
+            *pictures.raw_input("rgb24", WIDTH, HEIGHT), "-vf", graph, "-f", "rawvideo", "-")[2:]],
+            stdin=bytes(SIZE), fake_engine=True)  # fmt: skip
+        assert result.returncode == 0 and len(result.stdout) == SIZE, result
+        told = [line for line in result.warnings if "without a sandbox" in line]
+        assert len(set(told)) == warnings and all(missing in line for line in told), result
+        result = support.execute([tmp_path / "dnn-torch", "inspect", f"--isolate={isolate}", "--engine=fake", script()],
+                                 fake_engine=True)
+        assert result.stderr.count("without a sandbox") == warnings, result
 
 
 def test_frames_that_pass_are_scaled(deadly):

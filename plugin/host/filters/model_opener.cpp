@@ -134,7 +134,8 @@ OpenedModel ModelSetup::open(const ModelRequest &request) const
             .why_device = choice.why,
             .engine = std::move(where),
             .numbers = std::move(numbers),
-            .why_here = std::move(engine.why_here)};
+            .why_here = std::move(engine.why_here),
+            .is_incomplete = engine.is_incomplete};
 }
 
 Work ModelSetup::plan(const std::shared_ptr<Task> &with, bool on_cpu, const FrameShape &input,
@@ -228,7 +229,8 @@ void ModelOpener::open(const ModelRequest &request)
         av_log(ctx_, AV_LOG_INFO, "%s\n", opened.why_device.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "%s runs on %s\n", request.path.c_str(), opened.engine.c_str());
     if (!opened.why_here.empty())
-        av_log(ctx_, AV_LOG_VERBOSE, "%s\n", opened.why_here.c_str());
+        av_log(ctx_, opened.is_incomplete ? AV_LOG_WARNING : AV_LOG_VERBOSE, "%s\n",
+               opened.why_here.c_str());
     if (!opened.findings.warning.empty())
         av_log(ctx_, AV_LOG_WARNING, "%s\n", opened.findings.warning.c_str());
     av_log(ctx_, AV_LOG_VERBOSE, "the model takes %s\n", opened.findings.takes.c_str());

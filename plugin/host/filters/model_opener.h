@@ -40,10 +40,11 @@ struct OpenedModel {
     std::shared_ptr<Task> task;
     TaskFindings findings;
     bool on_cpu = true;
-    std::string why_device; // may be empty
-    std::string engine;     // its name and version, and in which process it runs
-    std::string numbers;    // what the model's numbers mean, if known; may be empty
-    std::string why_here;   // why it runs in this process; may be empty
+    std::string why_device;     // may be empty
+    std::string engine;         // its name and version, and in which process it runs
+    std::string numbers;        // what the model's numbers mean, if known; may be empty
+    std::string why_here;       // why it runs in this process; may be empty
+    bool is_incomplete = false; // as in EngineChoice
 };
 
 // Opens models and plans their runs, on any thread.  A copy may outlive the filter.

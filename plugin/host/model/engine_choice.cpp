@@ -49,15 +49,6 @@ std::string missing_part()
     return "";
 }
 
-// Returns why isolate=auto leaves the model in this process, or "".
-std::string reason_to_stay(const std::string &device)
-{
-    // The driver's pinned memory for copies to a device cannot be shared with another process.
-    if (device != "cpu")
-        return "isolate=auto keeps models of a GPU there";
-    return missing_part();
-}
-
 } // namespace
 
 std::string find_module_file(const std::string &file_name, std::string &places)
@@ -121,17 +112,26 @@ EngineChoice choose_engine(const std::string &name, const std::string &device, I
     if (name == proxy)
         throw Error(AVERROR(EINVAL), "engine=isolated runs nothing by itself; write isolate=1, and "
                                      "engine=NAME for the engine that is to run the model");
-    std::string reason;
-    if (isolation == Isolation::automatic)
-        reason = reason_to_stay(device);
-    if (isolation == Isolation::off || !reason.empty())
-        return {.engine = open_engine(name),
-                .isolated = "",
-                .why_here = reason.empty() ? "" : "the model runs in this process: " + reason};
-    if (std::string missing = missing_part(); !missing.empty())
+    EngineChoice here;
+    // The driver's pinned memory for copies to a device cannot be shared with another process.
+    if (isolation == Isolation::automatic && device != "cpu")
+        here.why_here = "the model runs in this process: isolate=auto keeps models of a GPU there";
+    if (isolation == Isolation::off || !here.why_here.empty()) {
+        here.engine = open_engine(name);
+        return here;
+    }
+    const std::string missing = missing_part();
+    if (missing.empty()) {
+        find_engine(name);
+        return {.engine = open_engine(proxy), .isolated = name};
+    }
+    if (isolation != Isolation::automatic)
         throw Error(AVERROR(ENOENT), missing + "; isolate=0 runs the model in this process");
-    find_engine(name);
-    return {.engine = open_engine(proxy), .isolated = name, .why_here = ""};
+    here.engine = open_engine(name);
+    here.is_incomplete = true;
+    here.why_here = "the model runs in this process, without a sandbox: " + missing +
+                    "; install it again, or write isolate=0 if you trust the model";
+    return here;
 }
 
 } // namespace dnn_torch

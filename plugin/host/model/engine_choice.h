@@ -43,8 +43,9 @@ enum class Isolation {
 
 struct EngineChoice {
     const DnnTorchEngine *engine = nullptr;
-    std::string isolated; // the engine that runs in a separate process; "" if none does
-    std::string why_here; // why isolate=auto chose this process; or ""
+    std::string isolated;       // the engine that runs in a separate process; "" if none does
+    std::string why_here;       // why isolate=auto chose this process; or ""
+    bool is_incomplete = false; // because a part is missing without which there is no sandbox
 };
 
 // The engine that runs a model, as text.
