@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checkpoints of each architecture make what the network makes in PyTorch."""
 import json
+import pathlib
 import re
 
 import numpy
@@ -163,6 +164,9 @@ def test_an_interpolator_in_bf16(tmp_path):
     torch.save(randomise(ALL["rife-4.25"].make()).state_dict(), path)
     graph = support.dnn(path, tune=0, precision="bf16").replace("dnn_torch", "dnn_torch_interpolate", 1)
     result = support.succeed("-f", "lavfi", "-i", "testsrc=s=64x64:d=0.1", "-vf", graph, "-f", "null", "-")
+    if "not implemented for 'BFloat16'; the model runs in fp32" in result.stderr:
+        assert "avx512bw" not in pathlib.Path("/proc/cpuinfo").read_text(), result
+        pytest.skip("on this processor, this LibTorch has no transposed convolutions in bf16")
     assert "bf16" in result.stderr and "cannot be used" not in result.stderr
 
 
