@@ -522,6 +522,13 @@ def test_an_endless_loop(tmp_path):
     refused(path, "a loop of more than 10000 rounds")
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_an_unknown_direction(kind, tmp_path):
+    weights = tensors_of(W=numpy.zeros((1, 12, 3), "float32"), R=numpy.zeros((1, 12, 3), "float32"))
+    node = onnx.helper.make_node(kind, ["x", "W", "R"], ["y"], hidden_size=3, direction="sideways")
+    refused(save(graph_of([node], ["n", 3, "w"], tensors=weights), tmp_path / "net.onnx"), "has a direction that ONNX does not have")
+
+
 def test_a_state_that_is_reset_first(tmp_path):
     """GRU as ONNX has it by default, in both directions."""
     node, size = onnx.helper.make_node, 3

@@ -43,6 +43,20 @@ void expect_plain(OnnxImport &graph)
         graph.refuse("has lengths, peepholes or a layout that are not read here");
 }
 
+struct Directions {
+    int64_t count = 1;
+    bool first_is_reverse = false;
+};
+
+Directions directions_of(OnnxImport &graph)
+{
+    const std::string direction = graph.text("direction", "forward");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+        graph.refuse("has a direction that ONNX does not have");
+    return {.count = direction == "bidirectional" ? 2 : 1,
+            .first_is_reverse = direction == "reverse"};
+}
+
 // Turns the steps round for the direction that begins with the last, and its results back.
 Expression in_direction(OnnxImport &graph, const Expression &steps, bool is_reverse)
 {
@@ -90,14 +104,12 @@ int64_t state_size(OnnxImport &graph, int64_t directions)
 template <const Recurrent &kind> void recurrent(OnnxImport &graph)
 {
     expect_plain(graph);
-    const std::string direction = graph.text("direction", "forward");
-    const bool is_reverse = direction == "reverse";
-    const int64_t directions = direction == "bidirectional" ? 2 : 1;
+    const auto [directions, is_reverse] = directions_of(graph);
     const int64_t size = state_size(graph, directions);
     const Expression x = in_direction(graph, graph.tensor(0), is_reverse);
-    const auto state = [&](size_t input) {
+    const auto state = [&, count = directions](size_t input) {
         return graph.has(input) ? graph.tensor(input)
-                                : zero_state(graph, concat(directions, ", "), x, size);
+                                : zero_state(graph, concat(count, ", "), x, size);
     };
     const std::string states =
         kind.has_cell ? concat("[", state(5), ", ", state(6), "]") : state(5);
@@ -153,12 +165,11 @@ void gru_of_either_kind(OnnxImport &graph)
         return recurrent<gru>(graph);
     expect_plain(graph);
     graph.net().function(reset_first_function);
-    const std::string direction = graph.text("direction", "forward");
-    const int64_t directions = direction == "bidirectional" ? 2 : 1;
-    const int64_t size = state_size(graph, directions);
+    const Directions directions = directions_of(graph);
+    const int64_t size = state_size(graph, directions.count);
     std::string all, last;
-    for (int64_t i = 0; i < directions; i++) {
-        const bool is_reverse = direction == "reverse" || i == 1;
+    for (int64_t i = 0; i < directions.count; i++) {
+        const bool is_reverse = directions.first_is_reverse || i == 1;
         const Expression x = in_direction(graph, graph.tensor(0), is_reverse);
         const Expression made = reset_first(graph, x, i, size);
         dnn_torch::add_to_list(all, in_direction(graph, concat(made, "[0]"), is_reverse));
