@@ -238,11 +238,11 @@ std::string ColumnMaker::filter_for(const std::string &model, const std::string 
     return graph;
 }
 
-// Each worker's first frame takes longer, so that a few frames tell too much: a fast model gets
-// them again and again.
+// Each worker's first frame takes longer, up to twice as long, so that a few frames tell too much:
+// unless the model is slow, it gets them again and again.
 void ColumnMaker::measure_time(Column &column, const Cut &cut)
 {
-    constexpr double seconds_to_spend = 2, fewest = 12, most = 60;
+    constexpr double seconds_to_spend = 4, fewest = 6, most = 60;
     const double frames = std::min(seconds_to_spend / std::max(*column.seconds, 1e-6), most);
     if (frames < fewest)
         return;
