@@ -69,18 +69,19 @@ install_packages()
 # Building takes as long as compiling one header, so many times on one core.
 headers_in_build=315
 
+# compile_header OPTION
 compile_header()
 {
-    "${CXX:-c++}" -std=c++20 -O2 -x c++ -c plugin/base/standard_headers.h -o "$work/header.o" ||
+    "${CXX:-c++}" -std=c++20 -O2 -x c++ "$1" plugin/base/standard_headers.h -o "$work/header" ||
         fail "${CXX:-c++} does not compile C++20"
 }
 
 # Prints how many minutes building takes on this machine, "3:30".
 building_time()
 {
-    compile_header # the first time, files are read from the disk
+    compile_header -E # reads the files, which the disk may take long for
     before=$(date +%s%N)
-    compile_header
+    compile_header -c
     each=$((($(date +%s%N) - before) / 1000000))
     all=$((headers_in_build * each / 1000 / $(nproc)))
     printf '%d:%02d' $((all / 60)) $((all % 60))

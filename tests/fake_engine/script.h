@@ -67,8 +67,8 @@ struct Script {
     int in_order = 0;
     int exclusive = 0;
     float each_run = 0; // what a session's results grow by with each run, until it is reset
-    int tells_turn =
-        0; // 1: results grow by the run's `predecessor_distance`, and by 100 if `more` is set
+    // 1: results grow by the run's `predecessor_distance`, and by 100 if `more` is set
+    int tells_turn = 0;
     std::string hint;
 
     // What each run returns with results=tensors; none: its picture.

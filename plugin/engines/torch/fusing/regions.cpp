@@ -26,7 +26,7 @@ using torch::jit::Value;
 using Values = std::set<const Value *>;
 
 constexpr int64_t picture_rank = 4;
-// Each round resolves what became known in the one before.
+// Each pass resolves what became known in the one before.
 constexpr int most_passes = 8;
 
 // Beyond this, looking for layers that ends have in common takes longer than it saves.
@@ -271,7 +271,7 @@ std::vector<Region> find_regions(const std::shared_ptr<torch::jit::Graph> &graph
         if (each->debugNameBase() == input_name &&
             each->type()->kind() == c10::TypeKind::TensorType)
             input = each;
-    for (int round = 0; round < most_passes; round++) {
+    for (int pass = 0; pass < most_passes; pass++) {
         const Reading reading(graph, input, channels);
         if (put_ranks(*graph, reading)) {
             auto shared = graph;

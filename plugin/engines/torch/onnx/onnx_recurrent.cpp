@@ -104,23 +104,24 @@ int64_t state_size(OnnxImport &graph, int64_t directions)
 template <const Recurrent &kind> void recurrent(OnnxImport &graph)
 {
     expect_plain(graph);
-    const auto [directions, is_reverse] = directions_of(graph);
-    const int64_t size = state_size(graph, directions);
-    const Expression x = in_direction(graph, graph.tensor(0), is_reverse);
-    const auto state = [&, count = directions](size_t input) {
+    const Directions directions = directions_of(graph);
+    const int64_t size = state_size(graph, directions.count);
+    const Expression x = in_direction(graph, graph.tensor(0), directions.first_is_reverse);
+    const auto state = [&](size_t input) {
         return graph.has(input) ? graph.tensor(input)
-                                : zero_state(graph, concat(count, ", "), x, size);
+                                : zero_state(graph, concat(directions.count, ", "), x, size);
     };
     const std::string states =
         kind.has_cell ? concat("[", state(5), ", ", state(6), "]") : state(5);
-    const Expression made = graph.net().let(concat(
-        "torch.", kind.name, "(", x, ", ", states, ", [",
-        recurrent_weights(graph, kind, directions, size), "], ", graph.has(3) ? "True" : "False",
-        ", 1, 0.0, False, ", directions == 2 ? "True" : "False", ", False)"));
+    const Expression made =
+        graph.net().let(concat("torch.", kind.name, "(", x, ", ", states, ", [",
+                               recurrent_weights(graph, kind, directions.count, size), "], ",
+                               graph.has(3) ? "True" : "False", ", 1, 0.0, False, ",
+                               directions.count == 2 ? "True" : "False", ", False)"));
     const Expression all =
         graph.net().let(concat("torch.permute(torch.reshape(", made, "[0], [", x, ".size(0), ", x,
-                               ".size(1), ", directions, ", ", size, "]), [0, 2, 1, 3])"));
-    graph.give(in_direction(graph, all, is_reverse), 4);
+                               ".size(1), ", directions.count, ", ", size, "]), [0, 2, 1, 3])"));
+    graph.give(in_direction(graph, all, directions.first_is_reverse), 4);
     for (size_t i = 1; i <= (kind.has_cell ? 2 : 1); i++)
         graph.give(concat(made, "[", i, "]"), 3, NumberKind::real, i);
 }
