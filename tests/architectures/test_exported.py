@@ -318,7 +318,9 @@ LOOPS = {"atd", "dat", "omnisr", "rgt"}
 TWINS = [name for name in {name.partition("-")[0]: name for name in reversed(ALL)}.values()
          if name.partition("-")[0] not in LOOPS][::-1]
 KINDS = ("fixed", "dynamic", "decomposed")
-LARGE = {"hat", "tscunet"}  # PyTorch takes minutes to export these for any size
+# Exported for one size: PyTorch takes minutes for any size of the first two; 2.6 contradicts itself over
+# -size % 128 < size in the third ("assert static_expr == hint").
+ONE_SIZE = {"hat", "tscunet", "cain"}
 
 
 def exported(network, given, path, kind="dynamic", **further):
@@ -335,7 +337,7 @@ def test_same_pictures_as_pytorch(name, engine, tmp_path):
     """Each network in one of the ways, in turns."""
     case = ALL[name]
     network, given = randomise(case.make()), picture(case)
-    kind = "fixed" if name.partition("-")[0] in LARGE else KINDS[TWINS.index(name) % len(KINDS)]
+    kind = "fixed" if name.partition("-")[0] in ONE_SIZE else KINDS[TWINS.index(name) % len(KINDS)]
     path = exported(network, (given,), tmp_path / "net.pt2", kind)
     with torch.no_grad():
         wanted = network(given)[0].numpy()
