@@ -15,6 +15,10 @@ import socket
 import subprocess
 import threading
 
+import fork_client
+
+CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fork_client.py")
+
 # Variables that nothing reads while libraries are loaded.  Others have servers of their own.
 READ_LATER = {"DNN_TORCH_CACHE", "HOME", "TMPDIR", "XDG_CACHE_HOME", "COLUMNS",
               "PYTEST_CURRENT_TEST"}
@@ -33,13 +37,13 @@ def engine_of(environment, modules):
 servers, requests = {}, collections.Counter()
 
 
-def server(program, environment, modules):
-    """Of the program with the filters from `modules`, or as it is.  None for the first run in an
+def server(program, environment, modules, fewest=2):
+    """Of the program with the filters from `modules`, or as it is.  None before this many runs in an
     environment: many have no second one."""
     read_early = {name: value for name, value in environment.items() if name not in READ_LATER}
     key = (program, modules, *sorted(read_early.items()))
     requests[key] += 1
-    if requests[key] > 1 and key not in servers:
+    if requests[key] >= fewest and key not in servers:
         servers[key] = Server(program, environment, modules)
     return servers.get(key)
 
@@ -65,13 +69,45 @@ class Server:
 
     def start(self, arguments, environment, folder, streams):
         """The connection of a run that has begun."""
-        words = [str(folder or os.getcwd()), str(len(arguments)), *arguments,
+        words = [folder or os.getcwd(), len(arguments), *arguments,
                  *(f"{name}={value}" for name, value in environment.items())]
-        request = b"".join(os.fsencode(word) + b"\0" for word in words)
         ours, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(self.requests, [request], [*streams, theirs.fileno()])
+            self.forward(fork_client.request(words), [*streams, theirs.fileno()])
         return ours
+
+    def forward(self, request, files):
+        socket.send_fds(self.requests, [request], files)
+
+
+class Broker(threading.Thread):
+    """Forks for programs that start ffmpeg themselves: fork_client.py, which they start instead, asks
+    for them."""
+
+    def __init__(self, program, modules):
+        super().__init__(daemon=True)
+        self.modules = modules
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.variables = {"DNN_TORCH_FORK_BROKER": f"dnn-torch-forks-{os.getpid()}",
+                          "DNN_TORCH_FORK_PROGRAM": program}
+        self.socket.bind("\0" + self.variables["DNN_TORCH_FORK_BROKER"])
+        self.socket.listen()
+        self.start()
+
+    def run(self):
+        while True:
+            client, _ = self.socket.accept()
+            with client:
+                request, files, _, _ = socket.recv_fds(client, 1 << 18, 4)
+            self.pass_on(request, files)
+
+    def pass_on(self, request, files):
+        words = [os.fsdecode(word) for word in request.split(b"\0")[:-1]]
+        count = int(words[1])
+        environment = dict(word.split("=", 1) for word in words[2 + count:])
+        server(words[2], environment, self.modules, fewest=1).forward(request, files)
+        for each in files:
+            os.close(each)
 
 
 class Process:

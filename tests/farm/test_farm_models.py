@@ -10,10 +10,14 @@ import numpy
 import pytest
 import torch
 
+import forked
 import support
 from farms import (ROOT, clip, done, farm, frames_of, judge, make, plan, plan_of, refused,
                    some, whole_run)
 import media  # farms adds its folder
+
+# Forks of ffmpeg have LibTorch already, which a process of the model's own had to load.
+HERE = ":isolate=0" if forked.is_wanted() else ""
 
 
 def test_pictures(tmp_path):
@@ -78,7 +82,7 @@ def saved(module, path):
 @pytest.mark.parametrize("length", [1, 3, 7])
 def test_windows_reach_over_slices(length, tmp_path):
     model = saved(Window(), tmp_path / "five.pt")
-    judge(clip(tmp_path, frames=16), tmp_path, length, chain=f"dnn_torch={model}:frames=-2..2")
+    judge(clip(tmp_path, frames=16), tmp_path, length, chain=f"dnn_torch={model}:frames=-2..2{HERE}")
 
 
 class Between(torch.nn.Module):
@@ -100,7 +104,7 @@ def test_other_rates(options, length, tmp_path):
     """The times are those of one run: the grid begins with the first frame of all."""
     model = saved(Between(), tmp_path / "between.pt")
     frames = 4 if length == 1 else 10
-    made = judge(clip(tmp_path, frames=frames), tmp_path, length, chain=f"dnn_torch_interpolate={model}:{options}")
+    made = judge(clip(tmp_path, frames=frames), tmp_path, length, chain=f"dnn_torch_interpolate={model}:{options}{HERE}")
     assert plan_of(made)["rate"]
 
 
@@ -109,7 +113,7 @@ def test_another_rate_of_a_varying_one(tmp_path):
                   "select='not(mod(n,7))+not(mod(n,5))+lt(n,8)',setpts=PTS+0.13/TB", "-fps_mode", "vfr",
                   "-frames:v", 14, "-c:v", "libx264", "-g", 8, "-bf", 2, "-enc_time_base", "1/1000")
     model = saved(Between(), tmp_path / "between.pt")
-    judge(source, tmp_path, 6, chain=f"hflip,dnn_torch_interpolate={model}:fps=60,vflip")
+    judge(source, tmp_path, 6, chain=f"hflip,dnn_torch_interpolate={model}:fps=60{HERE},vflip")
 
 
 def test_cuts_where_slices_begin_and_elsewhere(tmp_path):
@@ -118,12 +122,12 @@ def test_cuts_where_slices_begin_and_elsewhere(tmp_path):
     source = make(tmp_path / "cut.mkv", "-f", "lavfi", "-i", graph, "-c:v", "ffv1")
     model = saved(Between(), tmp_path / "between.pt")
     for length in (4, 7):
-        judge(source, tmp_path, length, chain=f"dnn_torch_interpolate={model}:fps=144")
+        judge(source, tmp_path, length, chain=f"dnn_torch_interpolate={model}:fps=144{HERE}")
 
 
 def test_random_numbers_behind_another_rate(tmp_path):
-    chain = (f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=60,"
-             f"dnn_torch={saved(Scatters(), tmp_path / 'scatters.pt')}:optimize=0:threads=1")
+    chain = (f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=60{HERE},"
+             f"dnn_torch={saved(Scatters(), tmp_path / 'scatters.pt')}:optimize=0:threads=1{HERE}")
     judge(clip(tmp_path, frames=10), tmp_path, 4, chain=chain)
 
 
@@ -141,7 +145,7 @@ def test_jumps_of_times_are_refused(tmp_path):
     """A slice would not know that they are jumps."""
     source = make(tmp_path / "jump.mkv", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25", "-vf",
                   "setpts='PTS+2*gte(N,8)/TB'", "-fps_mode", "vfr", "-frames:v", 12, "-c:v", "ffv1")
-    chain = f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=30"
+    chain = f"dnn_torch_interpolate={saved(Between(), tmp_path / 'between.pt')}:fps=30{HERE}"
     line = refused("plan", source, "--vf", chain, "-o", tmp_path / "o.mkv")
     assert "times jump at 2.320 s" in line and "jump=0" in line
     judge(source, tmp_path, 5, chain=f"{chain}:jump=0")
@@ -203,10 +207,8 @@ def decoded(made):
 ], 4))
 def test_slices_are_cut_at_cuts(chain, extra, tmp_path):
     """There models forget, so that results are those of one run."""
-    dnn = {"m": f"dnn_torch={saved(Remembers(), tmp_path / 'm.pt')}",
-           "w": f"dnn_torch={saved(Three(), tmp_path / 'w.pt')}",
-           "c": f"dnn_torch={saved(Counts(), tmp_path / 'c.pt')}",
-           "r": f"dnn_torch={saved(Reverses(), tmp_path / 'r.pt')}"}
+    modules = {"m": Remembers(), "w": Three(), "c": Counts(), "r": Reverses()}
+    dnn = {name: f"dnn_torch={saved(module, tmp_path / f'{name}.pt')}{HERE}" for name, module in modules.items()}
     made = judge(scenes(tmp_path), tmp_path, 12, chain=chain.format(**dnn))
     assert (borders(made), decoded(made)) == ([0, 11, 31], extra)
 
@@ -214,7 +216,7 @@ def test_slices_are_cut_at_cuts(chain, extra, tmp_path):
 def test_a_warm_up_where_there_is_no_cut(tmp_path):
     """What remains is stated, and is gone after some frames."""
     source, output = scenes(tmp_path), tmp_path / "o.mkv"
-    chain = f"dnn_torch={saved(Remembers(), tmp_path / 'm.pt')}:inputs=r=state=1"
+    chain = f"dnn_torch={saved(Remembers(), tmp_path / 'm.pt')}:inputs=r=state=1{HERE}"
     planned = done("plan", source, "--vf", chain, "-o", output, "--slice-frames", 12, "--halo", 0.2, "--",
                    "-c:v", "ffv1")
     made = output.with_suffix(".farm")
@@ -236,7 +238,7 @@ def test_a_warm_up_where_there_is_no_cut(tmp_path):
     (Reverses, "length=4:layout=ntchw:cuts=off", "there is no cut .* into slices$"),
 ])
 def test_what_has_no_cut_is_refused(module, options, words, tmp_path):
-    chain = f"dnn_torch={saved(module(), tmp_path / 'm.pt')}:{options}"
+    chain = f"dnn_torch={saved(module(), tmp_path / 'm.pt')}:{options}{HERE}"
     line = refused("plan", scenes(tmp_path), "--vf", chain, "-o", tmp_path / "o.mkv", "--slice-frames", "12")
     assert re.search(words, line)
 
@@ -244,7 +246,7 @@ def test_what_has_no_cut_is_refused(module, options, words, tmp_path):
 def test_jumps_of_times_of_windows_are_refused(tmp_path):
     """A slice learns the usual interval anew."""
     source = clip(tmp_path, "in.mkv", 40, "25", "-vf", "setpts='N+gte(N,20)*50'", "-enc_time_base", "1/25")
-    chain = f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1"
+    chain = f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1{HERE}"
     line = refused("plan", source, "--vf", chain, "-o", tmp_path / "o.mkv")
     assert "times jump at 2.800 s" in line and "jump=0" in line
     judge(source, tmp_path, 12, chain=chain + ":jump=0")
@@ -253,7 +255,7 @@ def test_jumps_of_times_of_windows_are_refused(tmp_path):
 def test_a_short_frame_is_no_jump(tmp_path):
     """The filter does not take it for one, nor what comes after it, wherever slices begin."""
     source = clip(tmp_path, "in.mkv", 40, "25", "-vf", "settb=1/1000,setpts='N*40-39*eq(N,20)'", "-enc_time_base", "1/1000")
-    judge(source, tmp_path, 7, chain=f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1")
+    judge(source, tmp_path, 7, chain=f"dnn_torch={saved(Three(), tmp_path / 'm.pt')}:frames=-1..1{HERE}")
 
 
 def test_a_model_that_draws_random_numbers(model, tmp_path):
@@ -291,7 +293,7 @@ def test_records_of_detections(tmp_path):
     source = tmp_path / "in.mkv"
     support.succeed("-f", "ppm_pipe", "-framerate", 25, "-i", "-", "-c:v", "libx264", "-g", 5,
                     source, stdin=drawn.stdout, plain=True, loglevel="error")
-    detect = f"dnn_torch_detect={ROOT}/models/shapes.pt:destination"
+    detect = f"dnn_torch_detect={ROOT}/models/shapes.pt{HERE}:destination"
     chain = f"{detect}={tmp_path}/all.jsonl,tmix=frames=3,{detect}={tmp_path}/some.csv:classes=0"
     output = tmp_path / "o.mkv"
     made = plan(source, output, chain=chain, frames=9, after=("-c:v", "ffv1"))

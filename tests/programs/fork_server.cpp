@@ -165,10 +165,15 @@ int serve(int, char **, char **)
 } // namespace
 
 // Taking back what LibTorch's libraries registered takes as long as the rest of a run, because it
-// writes to all pages that the fork shares.
+// writes to all pages that the fork shares.  What the thread itself has is released: graphs that
+// ffmpeg freed while frames were in our filters are among it.
 extern "C" __attribute__((visibility("default"), noreturn)) void exit(int status)
 {
     if (is_run) {
+        const auto release = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
+        if (!release)
+            fail("__call_tls_dtors");
+        release();
         fflush(nullptr);
         _exit(status);
     }
