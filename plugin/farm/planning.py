@@ -343,7 +343,7 @@ def first_run(plan, source, halo, filters, folder):
         raise Refused(f"the chain makes {len(trial.shown.frames)} frames of one, and cannot be cut")
     plan.tags = tags_of(part)
     try_join(plan, folder, piece, part)
-    facts = {i: json.loads((folder / f"stats{i}.json").read_text()) for i in ours}
+    facts = {i: statistics_in(each["stats"], filters[i].name) for i, each in stats.items()}
     plan.fixed_chain = chains.with_options(plan.chain, filters, {
         i: fixed(filters[i], facts[i], i, plan) for i in ours})
     look_around(plan, source, halo, filters, facts)
@@ -351,6 +351,15 @@ def first_run(plan, source, halo, filters, folder):
         raise Refused(f"--vf: {chains.INTERPOLATOR} and filters that look at frames around do not go "
                       "together: run one of them before")
     return part, trial.seconds_to_end()
+
+
+def statistics_in(path, name):
+    """What the filter chose."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        raise Refused(f"{name} left no statistics in {path}, although ffmpeg succeeded: is there space?"
+                      ) from None
 
 
 def look_around(plan, source, halo, filters, facts):

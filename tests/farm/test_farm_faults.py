@@ -19,6 +19,7 @@ from farms import NTSC, WHOLE, clip, done, farm, frames_of, judge, make, plan, p
 
 # plugin/farm's own, where farms.py has added its folder
 import plan as plans
+import planning
 import status
 
 # Nightly: 200 kills.
@@ -30,6 +31,15 @@ FRAMES = ("-c:v", "ffv1")
 @pytest.fixture
 def made(tmp_path):
     return plan(clip(tmp_path, frames=20), tmp_path / "o.mkv", frames=10)
+
+
+@pytest.mark.parametrize("text", [None, "", "{"])
+def test_statistics_that_ffmpeg_could_not_write(text, tmp_path):
+    path = tmp_path / "stats0.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(plans.Refused, match="dnn_torch left no statistics in .*stats0.json"):
+        planning.statistics_in(path, "dnn_torch")
 
 
 def start(*words):

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Models that use torchvision's operators, with torchvision installed and without."""
+import json
+
 import numpy
 import pictures
 import pytest
@@ -276,3 +278,39 @@ def test_regions_of_an_empty_picture(tmp_path, operator):
 @pytest.mark.parametrize("offset", [float("nan"), float("inf"), -1e30])
 def test_offsets_to_nowhere(tmp_path, offset):
     assert run(save(tmp_path, NoNumbers(offset)), isolate=0).returncode == 0
+
+
+def detector(kind):
+    """A small one of torchvision's, whose own code is around the network."""
+    from torchvision.models.detection import FasterRCNN, RetinaNet
+    from torchvision.models.detection.anchor_utils import AnchorGenerator
+
+    torch.manual_seed(2)
+    backbone = nn.Sequential(nn.Conv2d(3, 16, 3, 4, 1), nn.ReLU())
+    backbone.out_channels = 16
+    anchors = AnchorGenerator(((16,),), ((0.5, 1.0, 2.0),))
+    if kind == "retinanet":
+        return RetinaNet(backbone, 3, min_size=40, max_size=64, anchor_generator=anchors, score_thresh=0.0)
+    regions = torchvision.ops.MultiScaleRoIAlign(["0"], 3, 2)
+    return FasterRCNN(backbone, 3, min_size=40, max_size=64, rpn_anchor_generator=anchors, box_roi_pool=regions)
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+@pytest.mark.parametrize("kind,is_in_order", [("retinanet", False), ("fasterrcnn", True)])
+def test_detectors_that_remember(kind, is_in_order, is_frozen, tmp_path):
+    """Both convert their anchors in place.  Faster R-CNN takes its scales from the first picture."""
+    network = torch.jit.script(detector(kind).eval())
+    path = tmp_path / "detector.pt"
+    (torch.jit.freeze(network) if is_frozen else network).save(str(path))
+    inspected = support.execute([support.LAUNCHER, "inspect", "--json", path])
+    assert inspected.returncode == 0, str(inspected)
+    notice = json.loads(inspected.stdout)["notice"] or ""
+    assert ("remembers earlier pictures" in notice) == is_in_order
+    results = []
+    for workers in (1, 2):
+        records = tmp_path / f"{workers}.jsonl"
+        graph = support.dnn(path, confidence=0.001, workers=workers, destination=records)
+        support.succeed("-f", "lavfi", "-i", f"testsrc2=s={WIDTH}x{HEIGHT}:r=25", "-frames:v", 12, "-vf",
+                        graph.replace("dnn_torch", "dnn_torch_detect", 1), "-f", "null", "-")
+        results.append(records.read_text())
+    assert results[0] == results[1] and results[0].count('"confidence"') > 12

@@ -354,6 +354,7 @@ TEST(Flags, ThatOnlyWarnAreNoState)
     EXPECT_EQ(in_order("tensors_warns_once"), 0);
     EXPECT_EQ(in_order("tensors_takes_targets"), 0);
     EXPECT_EQ(in_order("tensors_converts_anchors"), 0);
+    EXPECT_EQ(in_order("tensors_converts_to_features"), 0);
 }
 
 TEST(Flags, ThatChangeResultsAreState)
@@ -361,6 +362,7 @@ TEST(Flags, ThatChangeResultsAreState)
     EXPECT_EQ(in_order("tensors_sees_first"), 1);
     EXPECT_EQ(in_order("tensors_sees_bright"), 1);
     EXPECT_EQ(in_order("tensors_changes_anchors"), 1);
+    EXPECT_EQ(in_order("tensors_converts_by_samples"), 1);
 }
 
 TEST(Flags, OfAnchorsServeSeveralSessions)

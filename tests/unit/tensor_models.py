@@ -205,6 +205,25 @@ class ChangesAnchors(ConvertsAnchors):
         self.anchors = [(anchor + 1.0).to(dtype=dtype, device=device) for anchor in self.anchors]
 
 
+class ConvertsToFeatures(ConvertsAnchors):
+    """To the type of features, whose size is computed from tensors, as torchvision's RetinaNet does."""
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        least = float(torch.tensor([x.size(2), x.size(3)]).min().item())
+        features = nn.functional.interpolate(x, scale_factor=8.0 / least, recompute_scale_factor=True)
+        self.convert(features.dtype, features.device)
+        return self.anchors[0] + features.mean(), self.anchors[1]
+
+
+class ConvertsBySamples(ConvertsAnchors):
+    """To a type that the picture decides."""
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        chosen = x.to(dtype=5 + int(x.mean().item() > 0.5))
+        self.convert(chosen.dtype, x.device)
+        return self.anchors[0].float() + x.mean(), self.anchors[1].float()
+
+
 class Segments(nn.Module):
     """As torchvision's: a map for each class, and an auxiliary one of the same size."""
 
@@ -231,7 +250,8 @@ class ByteIndices(nn.Module):
 
 MODELS = (Bare, Nested, Named, Empties, WithNone, Types, Many, LongNames, Rank9, Complex, SamePicture, OneAtATime,
           Bytes, PictureList, PictureListToPicture, WritesPictureList, WarnsOnce, TakesTargets, SeesFirst, SeesBright,
-          ConvertsAnchors, ChangesAnchors, Segments, Indices, IndexChannel, ByteIndices)
+          ConvertsAnchors, ConvertsToFeatures, ConvertsBySamples, ChangesAnchors, Segments, Indices, IndexChannel,
+          ByteIndices)
 
 
 def make(folder: pathlib.Path):

@@ -109,17 +109,20 @@ const Node *conversion_of_elements(const Node &set)
 
 // What is known of a value in the graph.
 enum Mark : unsigned {
-    kept = 1U,              // memory that outlives the run
-    kept_inside = 2U,       // a container with such memory in it
-    picture = 4U,           // the caller's pictures
-    pictures_inside = 8U,   // a container with them in it
-    weight = 16U,           // the kept memory may be a parameter
-    in_code = 32U,          // the kept memory may be a constant of the code
-    of_samples = 64U,       // not a tensor, but computed from samples
-    dynamic_extents = 128U, // a tensor whose extents depend on samples
+    kept = 1U,                // memory that outlives the run
+    kept_inside = 2U,         // a container with such memory in it
+    kept_tensors_inside = 4U, // a container with such tensors in it, but no such containers
+    picture = 8U,             // the caller's pictures
+    pictures_inside = 16U,    // a container with them in it
+    weight = 32U,             // the kept memory may be a parameter
+    in_code = 64U,            // the kept memory may be a constant of the code
+    of_samples = 128U,        // not a tensor, but computed from samples
+    dynamic_extents = 256U,   // a tensor whose extents depend on samples
+    dynamic_type = 512U,      // a tensor whose type or device depends on samples
 };
-constexpr unsigned memory = kept | kept_inside | picture | pictures_inside | weight | in_code;
-constexpr unsigned anything = memory | of_samples | dynamic_extents;
+constexpr unsigned memory =
+    kept | kept_inside | kept_tensors_inside | picture | pictures_inside | weight | in_code;
+constexpr unsigned anything = memory | of_samples | dynamic_extents | dynamic_type;
 
 bool has_memory(const Value &value)
 {
@@ -147,6 +150,16 @@ bool is_tensor(const c10::TypePtr &type)
 bool is_tensor(const Value &value)
 {
     return is_tensor(value.type());
+}
+
+// Whether it is a container, or an object, and no tensor.
+bool is_container(const c10::TypePtr &type)
+{
+    if (const auto optional = type->cast<c10::OptionalType>())
+        return is_container(optional->getElementType());
+    const c10::TypeKind kind = type->kind();
+    return kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType ||
+           kind == c10::TypeKind::TupleType || kind == c10::TypeKind::ClassType;
 }
 
 bool holds_tensor(const c10::TypePtr &type)
@@ -201,23 +214,32 @@ private:
 
     // Returns the marks of an element of a container.  Once something was put into one container,
     // any container may return it.
-    unsigned inside(unsigned container) const
+    unsigned inside(unsigned container, bool is_tensor) const
     {
         const unsigned marks = (container | stored_) & ~(kept | picture);
-        return marks | (marks & kept_inside ? unsigned{kept} : 0) |
+        const unsigned kept_elements = is_tensor ? kept_inside | kept_tensors_inside : kept_inside;
+        return marks | (marks & kept_elements ? unsigned{kept} : 0) |
                (marks & pictures_inside ? unsigned{picture} : 0);
     }
 
-    // Returns the marks of a new container that holds the element.
-    static unsigned around(unsigned element)
+    unsigned inside(unsigned container, const Value &output) const
     {
-        return (element & ~(kept | picture)) | (element & kept ? unsigned{kept_inside} : 0) |
-               (element & picture ? unsigned{pictures_inside} : 0);
+        return inside(container, !is_container(output.type()));
     }
 
-    void store(const Value *container, unsigned element)
+    // Returns the marks of a new container that holds the element.
+    unsigned around(const Value &element) const
     {
-        const unsigned marks = around(element);
+        const unsigned marks = marks_of(&element);
+        const unsigned is_kept = is_tensor(element) ? kept_tensors_inside : kept_inside;
+        const unsigned of_containers = is_tensor(element) ? unsigned{kept_inside} : 0;
+        return (marks & ~(kept | picture | of_containers)) | (marks & kept ? is_kept : 0) |
+               (marks & picture ? unsigned{pictures_inside} : 0);
+    }
+
+    void store(const Value *container, const Value *element)
+    {
+        const unsigned marks = around(*element);
         mark(container, marks);
         changed_ = changed_ || (stored_ | (marks & memory)) != stored_;
         stored_ |= marks & memory;
@@ -267,11 +289,7 @@ private:
         case prim::GetAttr:
             return get_attribute(node);
         case prim::SetAttr:
-            if (converts_itself(node))
-                traits_.converts_itself = true;
-            else
-                write(marks_of(node.inputs().at(0)));
-            return store(node.inputs().at(0), marks_of(node.inputs().at(1)));
+            return set_attribute(node);
         case prim::If:
             return choose(node);
         case prim::Loop:
@@ -284,7 +302,7 @@ private:
         case prim::TupleUnpack:
         case prim::TupleIndex:
         case prim::TupleSlice:
-            return mark_outputs(node, inside(marks_of_inputs(node)));
+            return take_out(node);
         case prim::CreateObject:
         case prim::Uninitialized:
         case prim::isinstance:
@@ -314,14 +332,40 @@ private:
     {
         unsigned marks = 0;
         for (const Value *input : node.inputs())
-            marks |= around(marks_of(input));
+            marks |= around(*input);
         return marks;
+    }
+
+    void take_out(const Node &node)
+    {
+        for (const Value *output : node.outputs())
+            mark(output, inside(marks_of_inputs(node), *output));
+    }
+
+    bool is_part_of_module(const Value *object) const
+    {
+        while (object->node()->kind() == prim::GetAttr)
+            object = object->node()->input();
+        return object == graph_->inputs().at(0);
+    }
+
+    void set_attribute(const Node &node)
+    {
+        if (!converts_itself(node))
+            write(marks_of(node.input(0)));
+        else {
+            traits_.converts_itself = true;
+            // All that is known of the list is known of what the module holds.
+            if (is_part_of_module(node.input(0)))
+                return;
+        }
+        store(node.input(0), node.input(1));
     }
 
     // The object belongs to the module, or was created in this run.
     void get_attribute(const Node &node)
     {
-        const unsigned marks = inside(marks_of(node.input()));
+        const unsigned marks = inside(marks_of(node.input()), *node.output());
         const bool learnt = (marks & kept) && known_.may_be_parameter(node);
         mark(node.output(), learnt ? marks | weight : marks);
     }
@@ -376,20 +420,27 @@ private:
 
     void write_arguments(const Node &node, const c10::FunctionSchema &schema)
     {
-        const unsigned given = marks_of_inputs(node);
         for (size_t i = 0; i < node.inputs().size(); i++) {
             const c10::AliasInfo *alias = alias_of(schema.arguments(), i);
             if (!alias)
                 continue;
             const unsigned marks = marks_of(node.input(i));
             if (writes_elements(*alias))
-                write(inside(marks));
+                write(inside(marks, true));
             if (!alias->isWrite())
                 continue;
             write(marks);
             if (!is_tensor(*node.input(i)))
-                store(node.input(i), given);
+                store_others(node, i);
         }
+    }
+
+    // The operator may put its other inputs into this one.
+    void store_others(const Node &node, size_t container)
+    {
+        for (size_t i = 0; i < node.inputs().size(); i++)
+            if (i != container)
+                store(node.input(container), node.input(i));
     }
 
     void check_numbers(const Node &node)
@@ -447,7 +498,7 @@ private:
         for (size_t i = 0; i < node.inputs().size(); i++) {
             const c10::AliasInfo *given = alias_of(schema.arguments(), i);
             if (!returned) // a new container may hold what others held
-                marks |= around(marks_of(node.input(i)));
+                marks |= around(*node.input(i));
             else if (given ? may_alias(*returned, *given) : may_alias(*returned, {}))
                 marks |= taken_out(*node.input(i), output);
         }
@@ -458,8 +509,8 @@ private:
     {
         const unsigned marks = marks_of(&from);
         if (is_tensor(from))
-            return is_tensor(output) ? marks : around(marks);
-        return is_tensor(output) ? inside(marks) : marks | inside(marks);
+            return is_tensor(output) ? marks : around(from);
+        return is_tensor(output) ? inside(marks, true) : marks | inside(marks, output);
     }
 
     bool makes_dynamic_extents(const Node &node, const c10::FunctionSchema &schema) const
@@ -471,12 +522,24 @@ private:
                (marks_of_inputs(node) & (of_samples | dynamic_extents));
     }
 
+    bool makes_dynamic_type(const Node &node) const
+    {
+        for (const char *argument : {"dtype", "device"})
+            if (const Value *type = input_named(node, argument);
+                type && marks_of(type) & of_samples)
+                return true;
+        return marks_of_inputs(node) & dynamic_type;
+    }
+
     // Whether an output depends on the samples or on values computed from them.
     unsigned samples_in_output(const Node &node, const c10::FunctionSchema &schema,
                                const Value &output) const
     {
         if (holds_tensor(output.type()))
-            return makes_dynamic_extents(node, schema) ? unsigned{dynamic_extents} : 0;
+            return (makes_dynamic_extents(node, schema) ? unsigned{dynamic_extents} : 0) |
+                   (makes_dynamic_type(node) ? unsigned{dynamic_type} : 0);
+        if (schema.name() == "prim::dtype" || schema.name() == "prim::device")
+            return marks_of_inputs(node) & dynamic_type ? unsigned{of_samples} : 0;
         bool depends = marks_of_inputs(node) & (of_samples | dynamic_extents);
         for (const Value *input : node.inputs())
             depends = depends || (holds_tensor(input->type()) && !reads_no_samples(schema.name()));
