@@ -310,7 +310,7 @@ def test_detectors_that_remember(kind, is_in_order, is_frozen, tmp_path):
     for workers in (1, 2):
         records = tmp_path / f"{workers}.jsonl"
         graph = support.dnn(path, confidence=0.001, workers=workers, destination=records)
-        support.succeed("-f", "lavfi", "-i", f"testsrc2=s={WIDTH}x{HEIGHT}:r=25", "-frames:v", 12, "-vf",
+        support.succeed("-f", "lavfi", "-i", f"testsrc2=s={WIDTH}x{HEIGHT}:d=0.5", "-vf",
                         graph.replace("dnn_torch", "dnn_torch_detect", 1), "-f", "null", "-")
         results.append(records.read_text())
     assert results[0] == results[1] and results[0].count('"confidence"') > 12

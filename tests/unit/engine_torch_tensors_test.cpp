@@ -362,7 +362,9 @@ TEST(Flags, ThatChangeResultsAreState)
     EXPECT_EQ(in_order("tensors_sees_first"), 1);
     EXPECT_EQ(in_order("tensors_sees_bright"), 1);
     EXPECT_EQ(in_order("tensors_changes_anchors"), 1);
-    EXPECT_EQ(in_order("tensors_converts_by_samples"), 1);
+    for (const char *name :
+         {"tensors_appends_to_alias", "tensors_writes_view", "tensors_writes_through_list"})
+        EXPECT_EQ(in_order(name), 1) << name;
 }
 
 TEST(Flags, OfAnchorsServeSeveralSessions)

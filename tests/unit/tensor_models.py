@@ -206,22 +206,55 @@ class ChangesAnchors(ConvertsAnchors):
 
 
 class ConvertsToFeatures(ConvertsAnchors):
-    """To the type of features, whose size is computed from tensors, as torchvision's RetinaNet does."""
+    """To the type of features, whose size is computed from tensors, as torchvision's RetinaNet does.
+    Dictionaries come out of a list, and are changed."""
 
     def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         least = float(torch.tensor([x.size(2), x.size(3)]).min().item())
         features = nn.functional.interpolate(x, scale_factor=8.0 / least, recompute_scale_factor=True)
         self.convert(features.dtype, features.device)
-        return self.anchors[0] + features.mean(), self.anchors[1]
+        anchors: List[List[Tensor]] = [[self.anchors[0]]]
+        found: List[Dict[str, Tensor]] = [{"boxes": anchors[0][0] + features.mean()}]
+        found[0]["boxes"] = found[0]["boxes"] * 2.0
+        return found[0]["boxes"], self.anchors[1]
 
 
-class ConvertsBySamples(ConvertsAnchors):
-    """To a type that the picture decides."""
+class AppendsToAlias(ConvertsAnchors):
+    """append() returns the list."""
 
-    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
-        chosen = x.to(dtype=5 + int(x.mean().item() > 0.5))
-        self.convert(chosen.dtype, x.device)
-        return self.anchors[0].float() + x.mean(), self.anchors[1].float()
+    def convert(self, dtype: torch.dtype, device: torch.device):
+        kept: List[Tensor] = []
+        alias: List[Tensor] = []
+        for anchor in self.anchors:
+            alias = kept.append(anchor.to(dtype=dtype, device=device))
+        self.anchors = kept
+        alias.append(torch.ones(1, 4))
+
+
+class WritesView(nn.Module):
+    """einsum() may return what it gets."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(3, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        view = torch.einsum("ij->ji", self.sum)
+        view.add_(x.mean())
+        return x + self.sum.mean() + 0.0 * view.mean()  # otherwise TorchScript removes the writing
+
+
+class WritesThroughList(nn.Module):
+    """cartesian_prod() may return an element of what it gets."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        view = torch.cartesian_prod([self.sum])
+        view.add_(x.mean())
+        return x + self.sum.mean() + 0.0 * view.mean()
 
 
 class Segments(nn.Module):
@@ -250,8 +283,8 @@ class ByteIndices(nn.Module):
 
 MODELS = (Bare, Nested, Named, Empties, WithNone, Types, Many, LongNames, Rank9, Complex, SamePicture, OneAtATime,
           Bytes, PictureList, PictureListToPicture, WritesPictureList, WarnsOnce, TakesTargets, SeesFirst, SeesBright,
-          ConvertsAnchors, ConvertsToFeatures, ConvertsBySamples, ChangesAnchors, Segments, Indices, IndexChannel,
-          ByteIndices)
+          ConvertsAnchors, ConvertsToFeatures, AppendsToAlias, ChangesAnchors, WritesView, WritesThroughList, Segments,
+          Indices, IndexChannel, ByteIndices)
 
 
 def make(folder: pathlib.Path):

@@ -86,8 +86,13 @@ bool may_return_input(const std::string &name)
                                   "aten::alpha_dropout", "aten::feature_alpha_dropout",
                                   "aten::type_as",       "aten::pad",
                                   "aten::atleast_1d",    "aten::atleast_2d",
-                                  "aten::atleast_3d",    "aten::wait"};
-    return names.count(name) > 0;
+                                  "aten::atleast_3d",    "aten::wait",
+                                  "aten::einsum",        "aten::cartesian_prod",
+                                  "aten::chain_matmul",  "aten::flatten_dense_tensors",
+                                  "aten::conj_physical", "aten::dequantize",
+                                  "aten::lift",          "aten::to_dense",
+                                  "aten::sum_to_size",   "aten::_unsafe_view"};
+    return names.count(name) > 0 || name.starts_with("aten::_cast_");
 }
 
 bool interpolates(std::string_view name)

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace engine_torch
@@ -23,7 +24,11 @@ using c10::IValue;
 class Copier
 {
 public:
-    explicit Copier(bool copies_parameters) : copies_parameters_(copies_parameters) {}
+    // `kept` are tensors that are not copied.
+    explicit Copier(std::set<const c10::StorageImpl *> kept = {}) : kept_(std::move(kept)) {}
+
+    // Whether attributes share memory with tensors that were not to be copied.
+    bool met_kept() const { return met_kept_; }
 
     IValue copy(const IValue &value)
     {
@@ -54,7 +59,7 @@ private:
         known_.emplace_back(value, copied);
         const auto type = copied->type();
         for (size_t slot = 0; slot < type->numAttributes(); slot++)
-            if (copies_parameters_ || !type->is_module() || !type->is_parameter(slot))
+            if (kept_.empty() || !type->is_module() || !type->is_parameter(slot))
                 copied->setSlot(slot, copy(copied->getSlot(slot)));
         return copied;
     }
@@ -94,6 +99,7 @@ private:
             return tensor;
         if (tensor.layout() != at::kStrided || tensor.is_quantized())
             return tensor.clone();
+        met_kept_ = met_kept_ || kept_.count(tensor.storage().unsafeGetStorageImpl());
         auto [found, is_new] = storages_.try_emplace(tensor.storage().unsafeGetStorageImpl());
         if (is_new)
             found->second = at::empty({0}, tensor.options()).set_(tensor.storage()).clone();
@@ -102,7 +108,8 @@ private:
                   tensor.strides());
     }
 
-    const bool copies_parameters_;
+    const std::set<const c10::StorageImpl *> kept_;
+    bool met_kept_ = false;
     std::vector<std::pair<IValue, IValue>> known_;
     std::map<const c10::StorageImpl *, at::Tensor> storages_; // copies of whole storages
 };
@@ -115,18 +122,46 @@ void set_values(at::Tensor tensor, const at::Tensor &values)
         tensor.set_data(values.clone());
 }
 
+std::set<const c10::StorageImpl *> storages_of_parameters(const torch::jit::Module &module)
+{
+    std::set<const c10::StorageImpl *> storages;
+    for (const at::Tensor &parameter : module.parameters())
+        if (parameter.defined() && parameter.has_storage())
+            storages.insert(parameter.storage().unsafeGetStorageImpl());
+    return storages;
+}
+
+// Shares the parameters with the original, unless runs may write to them, also through attributes
+// that share their memory.
+torch::jit::Module copy_of_module(const torch::jit::Module &module, bool writes_weights)
+{
+    if (!writes_weights) {
+        Copier copier(storages_of_parameters(module));
+        const IValue copied = copier.copy(module._ivalue());
+        if (!copier.met_kept())
+            return torch::jit::Module(copied.toObject());
+    }
+    return torch::jit::Module(Copier().copy(module._ivalue()).toObject());
+}
+
 } // namespace
 
 IValue copy_of(const IValue &value)
 {
     const at::NoGradGuard no_gradients;
-    return Copier(true).copy(value);
+    return Copier().copy(value);
 }
 
 StateCopy::StateCopy(const torch::jit::Module &module, const Traits &traits)
 {
     const at::NoGradGuard no_gradients;
-    module_ = torch::jit::Module(Copier(traits.writes_weights).copy(module._ivalue()).toObject());
+    module_ = copy_of_module(module, traits.writes_weights);
+    for (const AttributePath &path : traits.converted_lists) {
+        c10::intrusive_ptr<c10::ivalue::Object> object = module_._ivalue();
+        for (size_t i = 0; i + 1 < path.size(); i++)
+            object = object->getAttr(path[i]).toObject();
+        converted_.push_back({object, path.back(), object->getAttr(path.back()).toList()});
+    }
     if (traits.writes_constants)
         for (const at::Tensor &constant : tensors_in_code(module))
             constants_.push_back(
@@ -138,6 +173,8 @@ StateCopy::Use::Use(StateCopy &copy) : copy_(copy)
     const at::NoGradGuard no_gradients;
     for (const Constant &constant : copy_.constants_)
         set_values(constant.in_code, constant.own);
+    for (const Converted &each : copy_.converted_)
+        each.object->setAttr(each.name, each.saved.copy());
 }
 
 StateCopy::Use::~Use()

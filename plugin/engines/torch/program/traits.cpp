@@ -48,7 +48,8 @@ const Node *only_append(const Node &set)
         return nullptr;
     const Node *append = nullptr;
     for (const auto &use : list->uses()) {
-        const bool appends = is_operator(*use.user, "aten::append") && use.offset == 0;
+        const bool appends = is_operator(*use.user, "aten::append") && use.offset == 0 &&
+                             !use.user->output()->hasUses();
         if (use.user != &set && (!appends || append))
             return nullptr;
         if (appends)
@@ -62,7 +63,8 @@ const Node *only_append(const Node &set)
 bool only_converts(const Block &body)
 {
     return std::all_of(body.nodes().begin(), body.nodes().end(), [](const Node *node) {
-        return node->kind() == c10::prim::Constant || is_operator(*node, "aten::__getitem__") ||
+        return node->kind() == c10::prim::Constant || is_operator(*node, "prim::dtype") ||
+               is_operator(*node, "prim::device") || is_operator(*node, "aten::__getitem__") ||
                is_operator(*node, "aten::to") || is_operator(*node, "aten::append") ||
                is_operator(*node, sound_type);
     });
@@ -85,26 +87,23 @@ bool is_attribute(const Value *list, const Node &set)
            read.owningBlock() == set.owningBlock();
 }
 
-// Finds lists that a model converts in place, as torchvision's AnchorGenerator does: self.anchors =
-// [a.to(dtype, device) for a in self.anchors].  Returns the aten::to node if the SetAttr stores a
-// list that converts each element of the same attribute, in order; null if it stores anything else.
-// Later runs then get the same numbers, in the type of the run before.
-const Node *conversion_of_elements(const Node &set)
+// Whether the SetAttr converts a list in place, as torchvision's AnchorGenerator does: self.anchors
+// = [a.to(dtype, device) for a in self.anchors].  It then stores each element of the same
+// attribute, in order, and nothing else.
+bool converts_elements(const Node &set)
 {
     const Node *append = only_append(set);
     const Node *loop = append ? append->owningBlock()->owningNode() : nullptr;
     if (!loop || loop->kind() != c10::prim::Loop || loop->owningBlock() != set.owningBlock() ||
         !only_converts(*append->owningBlock()))
-        return nullptr;
+        return false;
     const Node *conversion = append->input(1)->node();
     if (!is_operator(*conversion, "aten::to") || conversion->owningBlock() != append->owningBlock())
-        return nullptr;
+        return false;
     const Node *element = conversion->input(0)->node();
-    const bool is_own = is_operator(*element, "aten::__getitem__") &&
-                        element->input(1) == append->owningBlock()->inputs().at(0) &&
-                        is_attribute(element->input(0), set) &&
-                        goes_through(*loop, element->input(0));
-    return is_own ? conversion : nullptr;
+    return is_operator(*element, "aten::__getitem__") &&
+           element->input(1) == append->owningBlock()->inputs().at(0) &&
+           is_attribute(element->input(0), set) && goes_through(*loop, element->input(0));
 }
 
 // What is known of a value in the graph.
@@ -118,11 +117,10 @@ enum Mark : unsigned {
     in_code = 64U,            // the kept memory may be a constant of the code
     of_samples = 128U,        // not a tensor, but computed from samples
     dynamic_extents = 256U,   // a tensor whose extents depend on samples
-    dynamic_type = 512U,      // a tensor whose type or device depends on samples
 };
 constexpr unsigned memory =
     kept | kept_inside | kept_tensors_inside | picture | pictures_inside | weight | in_code;
-constexpr unsigned anything = memory | of_samples | dynamic_extents | dynamic_type;
+constexpr unsigned anything = memory | of_samples | dynamic_extents;
 
 bool has_memory(const Value &value)
 {
@@ -273,7 +271,7 @@ private:
         traits_.forks = traits_.may_draw = true;
     }
 
-    static void add_new(std::vector<std::string> &names, const std::string &name)
+    template <class Name> static void add_new(std::vector<Name> &names, const Name &name)
     {
         if (std::find(names.begin(), names.end(), name) == names.end())
             names.push_back(name);
@@ -342,23 +340,25 @@ private:
             mark(output, inside(marks_of_inputs(node), *output));
     }
 
-    bool is_part_of_module(const Value *object) const
+    // Returns the names by which the module's own attributes lead to the object's attribute; empty
+    // if other values may be the object.
+    AttributePath path_to(const Value *object, std::string attribute) const
     {
-        while (object->node()->kind() == prim::GetAttr)
-            object = object->node()->input();
-        return object == graph_->inputs().at(0);
+        AttributePath path = {std::move(attribute)};
+        for (; object->node()->kind() == prim::GetAttr; object = object->node()->input())
+            path.insert(path.begin(), object->node()->s(c10::attr::name));
+        return object == graph_->inputs().at(0) ? path : AttributePath();
     }
 
     void set_attribute(const Node &node)
     {
-        if (!converts_itself(node))
-            write(marks_of(node.input(0)));
-        else {
-            traits_.converts_itself = true;
-            // All that is known of the list is known of what the module holds.
-            if (is_part_of_module(node.input(0)))
-                return;
-        }
+        const AttributePath path = converts_elements(node)
+                                       ? path_to(node.input(0), node.s(c10::attr::name))
+                                       : AttributePath();
+        // What the module holds may be kept memory anyhow.
+        if (!path.empty())
+            return add_new(traits_.converted_lists, path);
+        write(marks_of(node.input(0)));
         store(node.input(0), node.input(1));
     }
 
@@ -368,19 +368,6 @@ private:
         const unsigned marks = inside(marks_of(node.input()), *node.output());
         const bool learnt = (marks & kept) && known_.may_be_parameter(node);
         mark(node.output(), learnt ? marks | weight : marks);
-    }
-
-    // Whether the node sets a list to its own tensors in another type or on another device, and
-    // neither depends on samples.
-    bool converts_itself(const Node &set) const
-    {
-        const Node *conversion = conversion_of_elements(set);
-        if (!conversion)
-            return false;
-        const auto options = conversion->inputs().slice(1);
-        return std::none_of(options.begin(), options.end(), [&](const Value *option) {
-            return (marks_of(option) & of_samples) || has_memory(*option);
-        });
     }
 
     void carry(const Value *from, const Value *to) override { mark(to, marks_of(from)); }
@@ -490,7 +477,7 @@ private:
     {
         const Value &output = *node.outputs()[index];
         if (may_return_input(schema.name()))
-            return marks_of(node.input(0)) & memory;
+            return memory_of_first_tensor(node);
         const c10::AliasInfo *returned = alias_of(schema.returns(), index);
         if (!returned && is_tensor(output))
             return 0;
@@ -505,6 +492,17 @@ private:
         return marks & memory;
     }
 
+    // Of the first input that is or holds a tensor.
+    unsigned memory_of_first_tensor(const Node &node) const
+    {
+        for (const Value *input : node.inputs()) {
+            const bool is_list = input->type()->kind() == c10::TypeKind::ListType;
+            if (holds_tensor(input->type()))
+                return (is_list ? inside(marks_of(input), true) : marks_of(input)) & memory;
+        }
+        return 0;
+    }
+
     unsigned taken_out(const Value &from, const Value &output) const
     {
         const unsigned marks = marks_of(&from);
@@ -517,18 +515,9 @@ private:
     {
         // The index may be a mask, unless the indices belong to the model.
         if (schema.name() == "aten::index")
-            return !(marks_of(node.input(1)) & kept_inside);
+            return !(marks_of(node.input(1)) & (kept_inside | kept_tensors_inside));
         return has_dynamic_extents(schema) ||
                (marks_of_inputs(node) & (of_samples | dynamic_extents));
-    }
-
-    bool makes_dynamic_type(const Node &node) const
-    {
-        for (const char *argument : {"dtype", "device"})
-            if (const Value *type = input_named(node, argument);
-                type && marks_of(type) & of_samples)
-                return true;
-        return marks_of_inputs(node) & dynamic_type;
     }
 
     // Whether an output depends on the samples or on values computed from them.
@@ -536,10 +525,7 @@ private:
                                const Value &output) const
     {
         if (holds_tensor(output.type()))
-            return (makes_dynamic_extents(node, schema) ? unsigned{dynamic_extents} : 0) |
-                   (makes_dynamic_type(node) ? unsigned{dynamic_type} : 0);
-        if (schema.name() == "prim::dtype" || schema.name() == "prim::device")
-            return marks_of_inputs(node) & dynamic_type ? unsigned{of_samples} : 0;
+            return makes_dynamic_extents(node, schema) ? unsigned{dynamic_extents} : 0;
         bool depends = marks_of_inputs(node) & (of_samples | dynamic_extents);
         for (const Value *input : node.inputs())
             depends = depends || (holds_tensor(input->type()) && !reads_no_samples(schema.name()));

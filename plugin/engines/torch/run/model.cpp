@@ -329,7 +329,7 @@ void DnnTorchModel::prepare()
         description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)
         return note_state();
-    if (traits_.converts_itself)
+    if (!traits_.converted_lists.empty())
         return note_copies();
     std::string reason;
     source_.frozen = engine_torch::freeze(source_, reason);
