@@ -114,7 +114,7 @@ private:
     std::map<const c10::StorageImpl *, at::Tensor> storages_; // copies of whole storages
 };
 
-void set_values(at::Tensor tensor, const at::Tensor &values)
+void set_values(const at::Tensor &tensor, const at::Tensor &values)
 {
     if (tensor.sizes() == values.sizes())
         tensor.copy_(values);
