@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -SI
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Stands for ffmpeg where a program that is tested starts it: with the filters it runs in a fork,
-see forked.Broker, and without them as ever."""
+"""Stands for ffmpeg or ffprobe where a program that is tested starts it, and runs it in a fork; see
+forked.Broker."""
 import os
 import signal
 import socket
@@ -34,8 +34,9 @@ def end(status):
 
 
 if __name__ == "__main__":
-    arguments = [os.environ["DNN_TORCH_FORK_PROGRAM"], *sys.argv[1:]]
-    if "libdnn_torch_preload.so" not in os.environ.get("LD_PRELOAD", ""):
+    arguments = [os.environ["DNN_TORCH_FORK_" + os.path.basename(sys.argv[0]).upper()], *sys.argv[1:]]
+    # A fork gets the standard streams alone.
+    if any(word.startswith("pipe:") and word > "pipe:2" for word in arguments):
         os.execvp(arguments[0], arguments)
     end(send([os.getcwd(), len(arguments), *arguments,
               *(f"{name}={value}" for name, value in os.environ.items())], (0, 1, 2)))

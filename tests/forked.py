@@ -81,15 +81,15 @@ class Server:
 
 
 class Broker(threading.Thread):
-    """Forks for programs that start ffmpeg themselves: fork_client.py, which they start instead, asks
-    for them."""
+    """Forks for programs that start ffmpeg and ffprobe themselves: fork_client.py, which they start
+    instead, asks for them.  `programs` are those by their names."""
 
-    def __init__(self, program, modules):
+    def __init__(self, programs, modules):
         super().__init__(daemon=True)
         self.modules = modules
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.variables = {"DNN_TORCH_FORK_BROKER": f"dnn-torch-forks-{os.getpid()}",
-                          "DNN_TORCH_FORK_PROGRAM": program}
+                          **{f"DNN_TORCH_FORK_{name.upper()}": path for name, path in programs.items()}}
         self.socket.bind("\0" + self.variables["DNN_TORCH_FORK_BROKER"])
         self.socket.listen()
         self.start()
@@ -105,7 +105,8 @@ class Broker(threading.Thread):
         words = [os.fsdecode(word) for word in request.split(b"\0")[:-1]]
         count = int(words[1])
         environment = dict(word.split("=", 1) for word in words[2 + count:])
-        server(words[2], environment, self.modules, fewest=1).forward(request, files)
+        with_filters = "libdnn_torch_preload.so" in environment.pop("LD_PRELOAD", "")
+        server(words[2], environment, self.modules if with_filters else None, fewest=1).forward(request, files)
         for each in files:
             os.close(each)
 

@@ -231,10 +231,10 @@ def fault_of(folder, page, command, environment):
     put_stand_ins(folder, page, re.sub(r"\s+#.*", "", command).removesuffix(output or ""))
     result = subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", command], cwd=folder, stdin=subprocess.DEVNULL,
-        env={**os.environ, **environment}, capture_output=True, timeout=4 * support.TIME_LIMIT,
-        check=False)
+        env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=4 * support.TIME_LIMIT, check=False)
     if result.returncode:
-        return f"exit code {result.returncode}: {result.stderr.decode(errors='replace')[-2000:]}"
+        return f"exit code {result.returncode}: {result.stdout.decode(errors='replace')[-2000:]}"
     if output and not ((folder / output).exists() and (folder / output).stat().st_size):
         return f"{output} is not there"
     return None
