@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What models keep from one frame to the next."""
+import json
 from typing import List
 
 import numpy
@@ -22,6 +23,66 @@ def through(module, path, workers):
     return numpy.frombuffer(made, "u1").reshape(len(BRIGHTNESS), -1)[:, 0].tolist()
 
 
+def in_python(module):
+    """The same as PyTorch makes it, frame by frame."""
+    module = torch.jit.script(module.eval())
+    frames = [torch.full((1, 3, 12, 16), value / 255) for value in BRIGHTNESS]
+    return [float(module(frame)[0, 0, 0, 0].clamp(0, 1) * 255) for frame in frames]
+
+
+def remembers(path):
+    inspected = support.execute([support.LAUNCHER, "inspect", "--json", path])
+    assert inspected.returncode == 0, str(inspected)
+    notice = json.loads(inspected.stdout)["notice"] or ""
+    assert "remembers earlier pictures" in notice or not notice
+    return bool(notice)
+
+
+class Mean(nn.Module):
+    """Takes a mean off, as BasicSR's EDSR does."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 1 / 3, dtype=torch.float64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.mean = self.mean.type_as(x)
+        x = (x - self.mean) * 0.5
+        return x + self.mean
+
+
+class Twice(nn.Module):
+    """Has one object by two names, and converts its attribute by both."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Mean()
+        self.second = self.first
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.first(x)
+        return self.second(x) * 0.5 + self.first.mean
+
+
+class ByType(nn.Module):
+    """Converts if a flag says so and the type is another one, and asks for the type of a list's elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 1 / 3, dtype=torch.float64)
+        self.anchors = [torch.full((1, 3, 1, 1), 0.1, dtype=torch.float64)]
+        self.converts_anchors = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.mean.dtype != x.dtype:
+            self.mean = self.mean.to(x.dtype)
+        elif not self.mean.device == x.device:
+            self.mean = self.mean.to(x)
+        if self.converts_anchors and self.anchors[0].dtype != x.dtype:
+            self.anchors = [each.to(x.dtype) for each in self.anchors]
+        return x * 0.1 + self.mean + self.anchors[0]
+
+
 class Rounds(nn.Module):
     """Shows the rounding of a list that it converts to half precision after a bright picture."""
 
@@ -36,9 +97,88 @@ class Rounds(nn.Module):
         return x * 0.1 + error
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_list_that_is_converted_is_the_saved_one_in_each_run(workers, tmp_path):
-    assert through(Rounds(), tmp_path / "m.pt", workers) == [round(value / 10) for value in BRIGHTNESS]
+class ReadsBefore(nn.Module):
+    """Shows the rounding from the second picture on."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 1 / 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        error = (self.mean.float() - 1 / 3).abs() * 5000.0
+        self.mean = self.mean.to(torch.float16)
+        return x * 0.1 + error
+
+
+class Adds(nn.Module):
+    """Adds to what it converts."""
+
+    def __init__(self):
+        super().__init__()
+        self.total = torch.zeros(1, dtype=torch.float64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.total = self.total.to(x.dtype)
+        self.total.add_(0.02)
+        return x * 0.1 + self.total
+
+
+class Appends(nn.Module):
+    """Makes the list longer that it converts."""
+
+    def __init__(self):
+        super().__init__()
+        self.anchors = [torch.full((1, 3, 1, 1), 0.02, dtype=torch.float64)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.anchors = [each.to(x.dtype) for each in self.anchors]
+        anchors = self.anchors
+        anchors.append(anchors[0])
+        return x * 0.1 + 0.02 * len(self.anchors)
+
+
+class Averages(nn.Module):
+    """Converts one attribute, and remembers another one that depends on it."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 0.1, dtype=torch.float64)
+        self.average = torch.zeros(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.mean = self.mean.type_as(x)
+        self.average = self.average * 0.5 + x.mean() * 0.1
+        return x * 0.1 + self.average + self.mean
+
+
+class Repeats(nn.Module):
+    """Converts in a loop."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 0.1, dtype=torch.float64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for _ in range(x.size(1)):
+            self.mean = self.mean.type_as(x)
+        return x * 0.1 + self.mean
+
+
+@pytest.mark.parametrize("kind", [Mean, Twice, ByType])
+def test_attributes_that_are_converted_are_no_memory(kind, tmp_path):
+    path = tmp_path / "m.pt"
+    for workers in (1, 2):
+        made = through(kind(), path, workers)
+        assert max(abs(a - b) for a, b in zip(made, in_python(kind()), strict=True)) < 0.51
+    assert not remembers(path)
+
+
+@pytest.mark.parametrize("kind", [Rounds, ReadsBefore, Adds, Appends, Averages, Repeats])
+def test_conversions_that_runs_depend_on_are_memory(kind, tmp_path):
+    path = tmp_path / "m.pt"
+    made = through(kind(), path, 2)
+    assert remembers(path)
+    assert max(abs(a - b) for a, b in zip(made, in_python(kind()), strict=True)) < 0.51
 
 
 class Sums(nn.Module):

@@ -156,12 +156,6 @@ StateCopy::StateCopy(const torch::jit::Module &module, const Traits &traits)
 {
     const at::NoGradGuard no_gradients;
     module_ = copy_of_module(module, traits.writes_weights);
-    for (const AttributePath &path : traits.converted_lists) {
-        c10::intrusive_ptr<c10::ivalue::Object> object = module_._ivalue();
-        for (size_t i = 0; i + 1 < path.size(); i++)
-            object = object->getAttr(path[i]).toObject();
-        converted_.push_back({object, path.back(), object->getAttr(path.back()).toList()});
-    }
     if (traits.writes_constants)
         for (const at::Tensor &constant : tensors_in_code(module))
             constants_.push_back(
@@ -173,8 +167,6 @@ StateCopy::Use::Use(StateCopy &copy) : copy_(copy)
     const at::NoGradGuard no_gradients;
     for (const Constant &constant : copy_.constants_)
         set_values(constant.in_code, constant.own);
-    for (const Converted &each : copy_.converted_)
-        each.object->setAttr(each.name, each.saved.copy());
 }
 
 StateCopy::Use::~Use()

@@ -43,16 +43,8 @@ private:
         at::Tensor original, own; // values
     };
 
-    // A list that runs convert, as it was saved.
-    struct Converted {
-        c10::intrusive_ptr<c10::ivalue::Object> object;
-        std::string name;
-        c10::List<c10::IValue> saved;
-    };
-
     torch::jit::Module module_;
     std::vector<Constant> constants_;
-    std::vector<Converted> converted_;
 };
 
 // Returns a copy that shares no memory with the value.  Tensors that share memory also do so in the

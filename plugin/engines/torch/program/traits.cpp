@@ -3,16 +3,15 @@
 
 #include "traits.h"
 
+#include "converted_attributes.h"
 #include "graph_checks.h"
 #include "graph_walk.h"
 #include "operator_traits.h"
-#include "sound_arguments.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
-#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 namespace engine_torch
@@ -27,84 +26,6 @@ using torch::jit::Value;
 namespace prim = c10::prim;
 
 using torch::jit::Block;
-
-bool is_true(const Value *value)
-{
-    const auto constant = torch::jit::toIValue(value);
-    return constant && constant->isBool() && constant->toBool();
-}
-
-bool is_operator(const Node &node, const char *name)
-{
-    return node.kind() == c10::Symbol::fromQualString(name);
-}
-
-// Returns the only node that appends to the stored list, if the list begins empty and has no other
-// use; otherwise null.
-const Node *only_append(const Node &set)
-{
-    const Value *list = set.input(1);
-    if (list->node()->kind() != c10::prim::ListConstruct || !list->node()->inputs().empty())
-        return nullptr;
-    const Node *append = nullptr;
-    for (const auto &use : list->uses()) {
-        const bool appends = is_operator(*use.user, "aten::append") && use.offset == 0 &&
-                             !use.user->output()->hasUses();
-        if (use.user != &set && (!appends || append))
-            return nullptr;
-        if (appends)
-            append = use.user;
-    }
-    return append;
-}
-
-// Whether the body only takes an element, converts it and appends it.  The type may pass through a
-// guard.
-bool only_converts(const Block &body)
-{
-    return std::all_of(body.nodes().begin(), body.nodes().end(), [](const Node *node) {
-        return node->kind() == c10::prim::Constant || is_operator(*node, "prim::dtype") ||
-               is_operator(*node, "prim::device") || is_operator(*node, "aten::__getitem__") ||
-               is_operator(*node, "aten::to") || is_operator(*node, "aten::append") ||
-               is_operator(*node, sound_type);
-    });
-}
-
-// Whether the loop visits the whole list, in order.
-bool goes_through(const Node &loop, const Value *list)
-{
-    const Node &count = *loop.input(0)->node();
-    return is_operator(count, "aten::len") && count.input(0) == list && is_true(loop.input(1)) &&
-           is_true(loop.blocks().at(0)->outputs().at(0));
-}
-
-// Whether `list` is the previous value of the attribute.
-bool is_attribute(const Value *list, const Node &set)
-{
-    const Node &read = *list->node();
-    return read.kind() == c10::prim::GetAttr && read.input() == set.input(0) &&
-           read.s(c10::attr::name) == set.s(c10::attr::name) &&
-           read.owningBlock() == set.owningBlock();
-}
-
-// Whether the SetAttr converts a list in place, as torchvision's AnchorGenerator does: self.anchors
-// = [a.to(dtype, device) for a in self.anchors].  It then stores each element of the same
-// attribute, in order, and nothing else.
-bool converts_elements(const Node &set)
-{
-    const Node *append = only_append(set);
-    const Node *loop = append ? append->owningBlock()->owningNode() : nullptr;
-    if (!loop || loop->kind() != c10::prim::Loop || loop->owningBlock() != set.owningBlock() ||
-        !only_converts(*append->owningBlock()))
-        return false;
-    const Node *conversion = append->input(1)->node();
-    if (!is_operator(*conversion, "aten::to") || conversion->owningBlock() != append->owningBlock())
-        return false;
-    const Node *element = conversion->input(0)->node();
-    return is_operator(*element, "aten::__getitem__") &&
-           element->input(1) == append->owningBlock()->inputs().at(0) &&
-           is_attribute(element->input(0), set) && goes_through(*loop, element->input(0));
-}
 
 // What is known of a value in the graph.
 enum Mark : unsigned {
@@ -168,18 +89,47 @@ bool holds_tensor(const c10::TypePtr &type)
                        [](const auto &each) { return holds_tensor(each); });
 }
 
+// The code of forward(), inlined, with its arguments.
+struct Forward {
+    std::shared_ptr<Graph> graph;
+    std::set<size_t> pictures, present; // those that are always None are not present
+};
+
+Forward forward_of(const Module &module, const std::vector<std::string> &picture_names,
+                   const std::vector<std::string> &given_names)
+{
+    const auto method = module.get_method("forward");
+    Forward forward = {.graph = method.graph()->copy(), .pictures = {}, .present = {}};
+    torch::jit::Inline(*forward.graph);
+    const c10::FunctionSchema &schema = method.function().getSchema();
+    for (const std::string &name : picture_names) {
+        const auto index = schema.argumentIndexWithName(name);
+        forward.pictures.insert(index ? static_cast<size_t>(*index) : 0);
+    }
+    for (size_t i = 0; i < forward.graph->inputs().size(); i++) {
+        const c10::Argument &argument = schema.arguments().at(i);
+        const bool is_given =
+            std::find(given_names.begin(), given_names.end(), argument.name()) != given_names.end();
+        if (is_given || !argument.default_value() || !argument.default_value()->isNone())
+            forward.present.insert(i);
+    }
+    return forward;
+}
+
 // Follows memory and samples through the graph until nothing new is found.
 class Flow final : GraphWalk
 {
 public:
-    // Those that are always None are not in `arguments`.
-    Flow(const Module &module, const std::shared_ptr<Graph> &graph,
-         const std::set<size_t> &arguments, const std::set<size_t> &pictures)
-        : GraphWalk(module, graph)
+    Flow(const Module &module, const Forward &forward) : GraphWalk(module, forward.graph)
     {
-        for (const size_t i : arguments)
-            mark(graph->inputs()[i], marks_of_argument(*graph->inputs()[i], pictures.count(i) > 0));
+        for (const size_t i : forward.present) {
+            const Value *argument = graph_->inputs()[i];
+            mark(argument, marks_of_argument(*argument, forward.pictures.count(i) > 0));
+        }
     }
+
+    // Not to be counted as a change.
+    void ignore(const std::set<Node *> &nodes) { ignored_.insert(nodes.begin(), nodes.end()); }
 
     Traits follow()
     {
@@ -340,24 +290,10 @@ private:
             mark(output, inside(marks_of_inputs(node), *output));
     }
 
-    // Returns the names by which the module's own attributes lead to the object's attribute; empty
-    // if other values may be the object.
-    AttributePath path_to(const Value *object, std::string attribute) const
-    {
-        AttributePath path = {std::move(attribute)};
-        for (; object->node()->kind() == prim::GetAttr; object = object->node()->input())
-            path.insert(path.begin(), object->node()->s(c10::attr::name));
-        return object == graph_->inputs().at(0) ? path : AttributePath();
-    }
-
     void set_attribute(const Node &node)
     {
-        const AttributePath path = converts_elements(node)
-                                       ? path_to(node.input(0), node.s(c10::attr::name))
-                                       : AttributePath();
-        // What the module holds may be kept memory anyhow.
-        if (!path.empty())
-            return add_new(traits_.converted_lists, path);
+        if (ignored_.count(&node))
+            return;
         write(marks_of(node.input(0)));
         store(node.input(0), node.input(1));
     }
@@ -532,6 +468,7 @@ private:
         return depends ? unsigned{of_samples} : 0;
     }
 
+    std::set<const Node *> ignored_;
     std::map<const Node *, std::shared_ptr<Graph>> bodies_; // code outside the graph
     unsigned stored_ = 0; // marks of the memory that was put into containers
     Traits traits_;
@@ -542,23 +479,25 @@ private:
 Traits traits_of(const Module &module, const std::vector<std::string> &picture_names,
                  const std::vector<std::string> &given_names)
 {
-    const auto method = module.get_method("forward");
-    const auto graph = method.graph()->copy();
+    return Flow(module, forward_of(module, picture_names, given_names)).follow();
+}
+
+void forget_conversions(const Module &module, const std::vector<std::string> &picture_names,
+                        const std::vector<std::string> &given_names)
+{
+    const Forward trial = forward_of(module, picture_names, given_names);
+    const auto converted = converted_attributes(module, *trial.graph);
+    Flow flow(module, trial);
+    for (const ConvertedAttribute &attribute : converted)
+        flow.ignore(attribute.sets);
+    const auto is_exact = [&](const auto &each) { return take_out(*trial.graph, each); };
+    if (converted.empty() || flow.follow().keeps_state ||
+        !std::all_of(converted.begin(), converted.end(), is_exact))
+        return;
+    const auto graph = module.get_method("forward").graph();
     torch::jit::Inline(*graph);
-    const c10::FunctionSchema &schema = method.function().getSchema();
-    std::set<size_t> pictures, present;
-    for (const std::string &name : picture_names) {
-        const auto index = schema.argumentIndexWithName(name);
-        pictures.insert(index ? static_cast<size_t>(*index) : 0);
-    }
-    for (size_t i = 0; i < graph->inputs().size(); i++) {
-        const c10::Argument &argument = schema.arguments().at(i);
-        const bool is_given =
-            std::find(given_names.begin(), given_names.end(), argument.name()) != given_names.end();
-        if (is_given || !argument.default_value() || !argument.default_value()->isNone())
-            present.insert(i);
-    }
-    return Flow(module, graph, present, pictures).follow();
+    for (const ConvertedAttribute &attribute : converted_attributes(module, *graph))
+        take_out(*graph, attribute);
 }
 
 } // namespace engine_torch

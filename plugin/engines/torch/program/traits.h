@@ -11,9 +11,6 @@
 namespace engine_torch
 {
 
-// Names of attributes, each of which is one of the object before it.
-using AttributePath = std::vector<std::string>;
-
 // In case of doubt, the worse is assumed.
 struct Traits {
     bool writes_input = false;     // forward() may change its input tensor
@@ -22,25 +19,23 @@ struct Traits {
     bool writes_constants = false; // a run may change tensors in the code; implies keeps_state
     bool branches_on_data = false; // which code runs may depend on the samples
     bool uses_samples_as_numbers =
-        false;             // there is one number for a batch, not one for each picture
-    bool forks = false;    // a run may start asynchronous tasks
-    bool may_draw = false; // code that is not visible may draw random numbers
-    // Lists that a run may convert to other types; each run has to begin with them as they were
-    // saved.
-    std::vector<AttributePath> converted_lists;
+        false;                         // there is one number for a batch, not one for each picture
+    bool forks = false;                // a run may start asynchronous tasks
+    bool may_draw = false;             // code that is not visible may draw random numbers
     std::vector<std::string> random;   // the operators that draw random numbers
     std::vector<std::string> training; // the operators that run in training mode
 };
-
-// Whether a session needs its own copy of the module.
-inline bool needs_copy(const Traits &traits)
-{
-    return traits.keeps_state || !traits.converted_lists.empty();
-}
 
 // `picture_names` are the arguments of forward() that take pictures, `given_names` all that get
 // anything.  The module must be in evaluation mode.
 Traits traits_of(const torch::jit::Module &module, const std::vector<std::string> &picture_names,
                  const std::vector<std::string> &given_names);
+
+// Makes every run begin with the saved attributes if runs do nothing but convert them, as in
+// self.mean = self.mean.type_as(x), and no other state is found.  Nobody else may use the module
+// meanwhile.
+void forget_conversions(const torch::jit::Module &module,
+                        const std::vector<std::string> &picture_names,
+                        const std::vector<std::string> &given_names);
 
 } // namespace engine_torch

@@ -273,6 +273,7 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
                      source_.input_name);
     note_output();
     engine_torch::preset_warning_flags(source_.plain);
+    engine_torch::forget_conversions(source_.plain, picture_names(source_), given_names(source_));
     source_.own_tolerance = engine_torch::tolerance_of(source_.plain);
     prepare();
     current_ = std::make_shared<const engine_torch::Source>(source_);
@@ -329,8 +330,6 @@ void DnnTorchModel::prepare()
         description_.facts.emplace("exclusive", "1");
     if (traits_.keeps_state)
         return note_state();
-    if (!traits_.converted_lists.empty())
-        return note_copies();
     std::string reason;
     source_.frozen = engine_torch::freeze(source_, reason);
     if (!source_.frozen && requested_.pinned != VariantKind::saved)
@@ -371,12 +370,7 @@ void DnnTorchModel::note_state()
     source_.writes_input = true; // it may keep its input, so it gets a copy
     notices_.add(
         "the model remembers earlier pictures: the frames reach it in order, one at a time");
-    note_copies();
-}
-
-// Variants would share the state that such a model changes.
-void DnnTorchModel::note_copies()
-{
+    // Variants would share the state that such a model changes.
     const Precision precision = requested_.precision.precision;
     if (precision != Precision::fp32)
         notices_.add(std::string("precision=") + engine_torch::name_of(precision) +
@@ -470,7 +464,7 @@ std::unique_lock<std::mutex> DnnTorchModel::lock_constants() const
 c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source, const at::Tensor &images,
                                     const engine_torch::RunArguments &given) const
 {
-    if (!needs_copy())
+    if (!keeps_state())
         return run_as_saved(source, images, given);
     const auto lock = lock_constants();
     StateCopy state(source.plain, traits_);
@@ -479,7 +473,7 @@ c10::IValue DnnTorchModel::rehearse(const engine_torch::Source &source, const at
 
 std::unique_ptr<StateCopy> DnnTorchModel::new_state() const
 {
-    if (!needs_copy())
+    if (!keeps_state())
         return nullptr;
     const auto lock = lock_constants();
     return std::make_unique<StateCopy>(source_.plain, traits_);

@@ -81,8 +81,6 @@ public:
     const std::string &output_name() const noexcept { return output_name_; }
     const c10::Device &device() const noexcept { return source_.device; }
     bool keeps_state() const noexcept { return traits_.keeps_state; }
-    // Whether runs change a module, so that each session has a copy of its own.
-    bool needs_copy() const noexcept { return engine_torch::needs_copy(traits_); }
     // What is known of a checkpoint's network without running it; or null.
     const engine_torch::Blueprint *network() const noexcept
     {
@@ -125,7 +123,6 @@ private:
     void take_module(const engine_kit::Options &options);
     void prepare();
     void note_state();
-    void note_copies();
     void note_blas();
     void note_random();
     void note_meaningless(const engine_torch::Permissions &permissions);

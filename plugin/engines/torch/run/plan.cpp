@@ -90,9 +90,9 @@ DnnTorchPlanFacts DnnTorchPlan::tune(const Shape &shape, const TuningParameters 
     if (shape.is_empty())
         throw Failure(DNN_TORCH_BAD_INPUT,
                       "the shape to plan for is empty: all its extents must be at least 1");
-    if (model_.needs_copy()) {
+    if (model_.keeps_state()) {
         auto facts = engine_kit::sized<DnnTorchPlanFacts>();
-        facts.in_order = model_.keeps_state();
+        facts.in_order = true;
         facts.alone = source_->runs_alone();
         return facts;
     }
