@@ -25,8 +25,6 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = c10::prim;
 
-using torch::jit::Block;
-
 // What is known of a value in the graph.
 enum Mark : unsigned {
     kept = 1U,                // memory that outlives the run
