@@ -93,9 +93,10 @@ bool goes_through(const Node &loop, const Value *list)
            is_true(loop.blocks().at(0)->outputs().at(0));
 }
 
-// Returns the list of which `list` has all elements, converted, as in torchvision's
-// AnchorGenerator: self.anchors = [a.to(dtype, device) for a in self.anchors].  Null for others.
-const Value *list_before_conversion(const Value *list)
+// If `list` has all elements of another list, converted, returns the node that converts an element
+// of that list; otherwise null.  torchvision's AnchorGenerator has self.anchors =
+// [a.to(dtype, device) for a in self.anchors].
+const Node *conversion_of_elements(const Value *list)
 {
     const Node *append = only_append(list);
     const Node *loop = append ? append->owningBlock()->owningNode() : nullptr;
@@ -109,19 +110,7 @@ const Value *list_before_conversion(const Value *list)
         element->input(1) != append->owningBlock()->inputs().at(0) ||
         !goes_through(*loop, element->input(0)))
         return nullptr;
-    return element->input(0);
-}
-
-// Whether this is the attribute's value, converted or not.
-bool is_converted(const Value *value, const ConvertedAttribute &attribute)
-{
-    const Node *node = value->node();
-    if (node->kind() == prim::GetAttr)
-        return attribute.reads.count(const_cast<Node *>(node)) > 0;
-    if (converts_its_input(*node))
-        return is_converted(node->input(0), attribute);
-    const Value *list = list_before_conversion(value);
-    return list && is_converted(list, attribute);
+    return conversion;
 }
 
 // Finds the attributes of the objects that the module itself consists of.
@@ -164,6 +153,29 @@ private:
         });
     }
 
+    // Whether this is the attribute's value, converted or not.
+    bool is_converted(const Value *value, const ConvertedAttribute &attribute) const
+    {
+        const Node *node = value->node();
+        if (node->kind() == prim::GetAttr)
+            return attribute.reads.count(const_cast<Node *>(node)) > 0;
+        if (converts_its_input(*node))
+            return has_fixed_type(*node) && is_converted(node->input(0), attribute);
+        const Node *conversion = conversion_of_elements(value);
+        return conversion && has_fixed_type(*conversion) &&
+               is_converted(conversion->input(0)->node()->input(0), attribute);
+    }
+
+    // Whether numbers that name a type are the same for all samples.
+    bool has_fixed_type(const Node &conversion) const
+    {
+        return std::all_of(conversion.inputs().begin(), conversion.inputs().end(),
+                           [&](const Value *input) {
+                               return input->type()->kind() != c10::TypeKind::IntType ||
+                                      is_same_for_all_samples(input);
+                           });
+    }
+
     // Whether the node runs at most once in a run, and which is the same for all samples.
     bool runs_once(const Node &node) const
     {
@@ -175,7 +187,7 @@ private:
     bool is_same_for_all_samples(const Value *value) const
     {
         const Node &node = *value->node();
-        if (is_one_of(node, comparisons))
+        if (is_one_of(node, comparisons) || is_operator(node, sound_type))
             return std::all_of(node.inputs().begin(), node.inputs().end(),
                                [&](const Value *input) { return is_same_for_all_samples(input); });
         if (node.kind() == prim::If)
