@@ -176,7 +176,35 @@ class Repeats(nn.Module):
         return x * 0.1 + self.mean
 
 
-@pytest.mark.parametrize("kind", [Mean, Twice, ByType])
+def asked_twice(answer: bool) -> bool:
+    return answer != (not answer)
+
+
+def asked_16_times(answer: bool) -> bool:
+    return asked_twice(asked_twice(asked_twice(asked_twice(answer))))
+
+
+def asked_65536_times(answer: bool) -> bool:
+    return asked_16_times(asked_16_times(asked_16_times(asked_16_times(answer))))
+
+
+class Asks(nn.Module):
+    """Converts after a question for a type, whose answer is used 2 to the power of 64 times."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 0.1, dtype=torch.float64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.to(self.mean).type_as(x)
+        differs = self.mean.dtype != x.dtype
+        differs = asked_65536_times(asked_65536_times(asked_65536_times(asked_65536_times(differs))))
+        if differs:
+            self.mean = self.mean.to(x.dtype)
+        return x * 0.1 + self.mean
+
+
+@pytest.mark.parametrize("kind", [Mean, Twice, ByType, Asks])
 def test_attributes_that_are_converted_are_no_memory(kind, tmp_path):
     path = tmp_path / "m.pt"
     for workers in (1, 2):

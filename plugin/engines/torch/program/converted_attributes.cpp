@@ -184,7 +184,16 @@ private:
                           runs_once(*outer));
     }
 
+    // Asks for each value only once, however many others depend on it.
     bool is_same_for_all_samples(const Value *value) const
+    {
+        const auto [known, is_new] = same_for_all_samples_.try_emplace(value, false);
+        if (is_new)
+            known->second = is_found_to_be_same(value);
+        return known->second;
+    }
+
+    bool is_found_to_be_same(const Value *value) const
     {
         const Node &node = *value->node();
         if (is_one_of(node, comparisons) || is_operator(node, sound_type))
@@ -230,6 +239,7 @@ private:
     const KnownValues known_;
     const Value *const self_;
     std::map<std::pair<const c10::ivalue::Object *, std::string>, ConvertedAttribute> attributes_;
+    mutable std::map<const Value *, bool> same_for_all_samples_;
     std::set<std::string> excluded_; // names of attributes, whichever object has them
     bool has_other_code_ = false;
 };
@@ -287,6 +297,8 @@ public:
     {
         return std::all_of(value->uses().begin(), value->uses().end(), [&](const Use &use) {
             const Node &user = *use.user;
+            if (converts_its_input(user) && use.offset > 0) // x.type_as(value)
+                return true;
             if (converts_its_input(user) || is_operator(user, "aten::__getitem__"))
                 return is_later(user.output()) || only_becomes_later(user.output());
             if (is_operator(user, "aten::append"))
