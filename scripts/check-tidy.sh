@@ -55,6 +55,8 @@ compiled()
 command -v clang-tidy >/dev/null || skip "it is not installed"
 [ -e "$build/compile_commands.json" ] || meson setup "$build" -Dtests=disabled >/dev/null ||
     skip "$build cannot be set up"
+# A source that is newer than the folder is known only after this.
+ninja -C "$build" build.ninja >/dev/null || skip "$build cannot be set up anew"
 if [ "${1:-}" = --all ]; then
     mapfile -t sources < <(git ls-files 'plugin/*.cpp' ':!plugin/engines/*' | compiled)
 else
