@@ -4,6 +4,7 @@
 import contextlib
 import dataclasses
 import functools
+import json
 import os
 import pathlib
 import re
@@ -145,6 +146,12 @@ def execute(command, stdin=None, timeout=TIME_LIMIT, **options):
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         process = start(command, stdin=source, **options)
     return finish(process, stdin, timeout)
+
+
+def inspect(path):
+    result = execute([LAUNCHER, "inspect", "--json", path])
+    assert result.returncode == 0, str(result)
+    return json.loads(result.stdout)
 
 
 def ffmpeg_command(*arguments, plain=False, loglevel="info"):

@@ -99,12 +99,6 @@ def through_the_filter(path, images, further="", name="dnn_torch", more=1):
     return made.reshape(len(made) * len(planes), -1)
 
 
-def inspect(path):
-    result = support.execute([support.LAUNCHER, "inspect", "--json", path])
-    assert result.returncode == 0, str(result)
-    return json.loads(result.stdout)
-
-
 def inspected(path):
     """Also of a model that needs an option."""
     return json.loads(support.execute([support.LAUNCHER, "inspect", "--json", path]).stdout)

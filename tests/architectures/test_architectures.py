@@ -10,7 +10,7 @@ import pytest
 import stand_ins
 import support
 import torch
-from checkpoint_files import ALL, in_and_out, inspect, picture, save_safetensors, through_the_filter
+from checkpoint_files import ALL, in_and_out, picture, save_safetensors, through_the_filter
 from published import randomise
 
 
@@ -64,7 +64,7 @@ def test_in_the_filter(tmp_path):
     ).stdout
     made = numpy.frombuffer(made, "u1").reshape(2 * height, 2 * width, 3).transpose(2, 0, 1)
     assert numpy.abs(made.astype(int) - wanted.numpy()).max() <= 1
-    architecture = inspect(path)["architecture"]
+    architecture = support.inspect(path)["architecture"]
     parameters = {"features": "16", "convolutions": "3", "activation": "prelu"}
     assert architecture == {"name": "Compact", "scale": 2, "parameters": parameters}
 

@@ -15,7 +15,7 @@ import pytest
 import support
 import torch
 from published import randomise
-from checkpoint_files import ALL, inspect, picture, save_safetensors, through_the_filter
+from checkpoint_files import ALL, picture, save_safetensors, through_the_filter
 from torch import nn
 
 CASE = ALL["compact-x2"]
@@ -189,7 +189,7 @@ def test_several_models_in_a_file(weights, tmp_path):
 def test_inspect_tells_the_place(weights, tmp_path):
     path = tmp_path / "net.pth"
     torch.save({"params": prefixed(weights, "module.")}, path)
-    assert inspect(path)["format"] == "PyTorch checkpoint: params, names after module."
+    assert support.inspect(path)["format"] == "PyTorch checkpoint: params, names after module."
 
 
 @pytest.mark.parametrize("name", ["module", "net_g", "among-others"])

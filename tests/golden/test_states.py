@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What models keep from one frame to the next."""
-import json
 from typing import List
 
 import numpy
@@ -31,9 +30,7 @@ def in_python(module):
 
 
 def remembers(path):
-    inspected = support.execute([support.LAUNCHER, "inspect", "--json", path])
-    assert inspected.returncode == 0, str(inspected)
-    notice = json.loads(inspected.stdout)["notice"] or ""
+    notice = support.inspect(path)["notice"] or ""
     assert "remembers earlier pictures" in notice or not notice
     return bool(notice)
 

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Models that use torchvision's operators, with torchvision installed and without."""
-import json
-
 import numpy
 import pictures
 import pytest
@@ -302,9 +300,7 @@ def test_detectors_that_remember(kind, is_in_order, is_frozen, tmp_path):
     network = torch.jit.script(detector(kind).eval())
     path = tmp_path / "detector.pt"
     (torch.jit.freeze(network) if is_frozen else network).save(str(path))
-    inspected = support.execute([support.LAUNCHER, "inspect", "--json", path])
-    assert inspected.returncode == 0, str(inspected)
-    notice = json.loads(inspected.stdout)["notice"] or ""
+    notice = support.inspect(path)["notice"] or ""
     assert ("remembers earlier pictures" in notice) == is_in_order
     results = []
     for workers in (1, 2):

@@ -13,7 +13,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <torch/csrc/jit/ir/constants.h>
 #include <utility>
 
 namespace engine_torch
@@ -51,12 +50,6 @@ bool converts_its_input(const Node &node)
     return is_operator(node, "aten::to") || is_operator(node, "aten::type_as");
 }
 
-bool is_true(const Value *value)
-{
-    const auto constant = torch::jit::toIValue(value);
-    return constant && constant->isBool() && constant->toBool();
-}
-
 // Returns the only node that appends to the stored list, if the list begins empty and has no other
 // use but being stored; otherwise null.
 const Node *only_append(const Value *list)
@@ -89,8 +82,9 @@ bool only_converts(const Block &body)
 bool goes_through(const Node &loop, const Value *list)
 {
     const Node &count = *loop.input(0)->node();
-    return is_operator(count, "aten::len") && count.input(0) == list && is_true(loop.input(1)) &&
-           is_true(loop.blocks().at(0)->outputs().at(0));
+    return is_operator(count, "aten::len") && count.input(0) == list &&
+           constant_flag(loop.input(1)) == true &&
+           constant_flag(loop.blocks().at(0)->outputs().at(0)) == true;
 }
 
 // If `list` has all elements of another list, converted, returns the node that converts an element

@@ -27,18 +27,11 @@ constexpr std::array<std::string_view, 18> simple_operators = {
     "aten::ge",     "aten::len",       "aten::Bool",    "aten::add",     "aten::sub",
     "aten::mul",    "aten::neg",       "aten::floordiv"};
 
-// Returns the flag that a SetAttr sets, if it is a constant.
-std::optional<bool> flag_set_by(const Node &node)
-{
-    const auto constant = torch::jit::toIValue(node.input(1));
-    return constant && constant->isBool() ? std::optional(constant->toBool()) : std::nullopt;
-}
-
 void collect_set_attributes(const Block &block, std::map<std::string, std::optional<bool>> &names)
 {
     for (const Node *node : nodes_in(block)) {
         if (node->kind() == c10::prim::SetAttr) {
-            const auto flag = flag_set_by(*node);
+            const auto flag = constant_flag(node->input(1));
             const auto [known, is_new] = names.emplace(node->s(c10::attr::name), flag);
             if (!is_new && known->second != flag)
                 known->second = std::nullopt;
@@ -74,6 +67,12 @@ bool is_never_none(const Node &node)
 }
 
 } // namespace
+
+std::optional<bool> constant_flag(const Value *value)
+{
+    const auto constant = torch::jit::toIValue(value);
+    return constant && constant->isBool() ? std::optional(constant->toBool()) : std::nullopt;
+}
 
 KnownValues::KnownValues(const torch::jit::Module &module, const torch::jit::Graph &graph)
     : module_(module), self_(graph.inputs().at(0))

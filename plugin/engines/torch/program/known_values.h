@@ -13,6 +13,9 @@
 namespace engine_torch
 {
 
+// Returns the flag if the value is a constant one.
+std::optional<bool> constant_flag(const torch::jit::Value *value);
+
 // Knows constants, attributes that no code changes, and the results of simple comparisons of them.
 // Belongs to one thread.  The module and the graph must outlive the object.
 class KnownValues

@@ -93,17 +93,11 @@ public:
     }
 
 private:
-    static std::optional<bool> constant_of(const Value *value)
-    {
-        const auto constant = torch::jit::toIValue(value);
-        return constant && constant->isBool() ? std::optional(constant->toBool()) : std::nullopt;
-    }
-
     static bool is_set_to_one_constant(const std::vector<const Node *> &sets)
     {
-        const auto first = constant_of(sets.front()->input(1));
+        const auto first = constant_flag(sets.front()->input(1));
         return first && std::all_of(sets.begin(), sets.end(), [&](const Node *set) {
-                   return constant_of(set->input(1)) == first;
+                   return constant_flag(set->input(1)) == first;
                });
     }
 
@@ -198,7 +192,7 @@ bool has_half_weights(const Module &module)
     return false;
 }
 
-void widen(at::Tensor tensor)
+void widen(const at::Tensor &tensor)
 {
     if (is_half(tensor))
         tensor.set_data(tensor.to(at::kFloat));

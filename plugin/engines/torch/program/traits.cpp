@@ -480,7 +480,7 @@ Traits traits_of(const Module &module, const std::vector<std::string> &picture_n
     return Flow(module, forward_of(module, picture_names, given_names)).follow();
 }
 
-void forget_conversions(const Module &module, const std::vector<std::string> &picture_names,
+bool forget_conversions(const Module &module, const std::vector<std::string> &picture_names,
                         const std::vector<std::string> &given_names)
 {
     const Forward trial = forward_of(module, picture_names, given_names);
@@ -491,11 +491,12 @@ void forget_conversions(const Module &module, const std::vector<std::string> &pi
     const auto is_exact = [&](const auto &each) { return take_out(*trial.graph, each); };
     if (converted.empty() || flow.follow().keeps_state ||
         !std::all_of(converted.begin(), converted.end(), is_exact))
-        return;
+        return false;
     const auto graph = module.get_method("forward").graph();
     torch::jit::Inline(*graph);
     for (const ConvertedAttribute &attribute : converted_attributes(module, *graph))
         take_out(*graph, attribute);
+    return true;
 }
 
 } // namespace engine_torch

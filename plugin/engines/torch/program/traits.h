@@ -32,9 +32,9 @@ Traits traits_of(const torch::jit::Module &module, const std::vector<std::string
                  const std::vector<std::string> &given_names);
 
 // Makes every run begin with the saved attributes if runs do nothing but convert them, as in
-// self.mean = self.mean.type_as(x), and no other state is found.  Nobody else may use the module
-// meanwhile.
-void forget_conversions(const torch::jit::Module &module,
+// self.mean = self.mean.type_as(x), and no other state is found.  Returns whether it has
+// changed the module, whose traits are others then.  Nobody else may use the module meanwhile.
+bool forget_conversions(const torch::jit::Module &module,
                         const std::vector<std::string> &picture_names,
                         const std::vector<std::string> &given_names);
 

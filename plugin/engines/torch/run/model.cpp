@@ -273,7 +273,6 @@ void DnnTorchModel::take_module(const engine_kit::Options &options)
                      source_.input_name);
     note_output();
     engine_torch::preset_warning_flags(source_.plain);
-    engine_torch::forget_conversions(source_.plain, picture_names(source_), given_names(source_));
     source_.own_tolerance = engine_torch::tolerance_of(source_.plain);
     prepare();
     current_ = std::make_shared<const engine_torch::Source>(source_);
@@ -315,7 +314,10 @@ void DnnTorchModel::prepare()
 {
     const engine_torch::ThreadsScope one_thread(1);
     const std::unique_lock<std::mutex> alone = engine_torch::alone_with_blas();
-    traits_ = engine_torch::traits_of(source_.plain, picture_names(source_), given_names(source_));
+    const std::vector<std::string> pictures = picture_names(source_), given = given_names(source_);
+    traits_ = engine_torch::traits_of(source_.plain, pictures, given);
+    if (traits_.keeps_state && engine_torch::forget_conversions(source_.plain, pictures, given))
+        traits_ = engine_torch::traits_of(source_.plain, pictures, given);
     source_.writes_input = traits_.writes_input;
     source_.branches_on_data = traits_.branches_on_data;
     source_.uses_samples_as_numbers = traits_.uses_samples_as_numbers;
