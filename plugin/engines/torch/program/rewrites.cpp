@@ -87,7 +87,9 @@ public:
         for (const auto &[name, places] : places_)
             if (!places.sets.empty() && is_set_to_one_constant(places.sets) &&
                 std::all_of(places.reads.begin(), places.reads.end(),
-                            [&](const Node *read) { return decides_over_warnings(*read, name); }))
+                            [&name = name](const Node *read) {
+                                return decides_over_warnings(*read, name);
+                            }))
                 found.emplace(name, places);
         return found;
     }
