@@ -61,15 +61,6 @@ PicturePlan::PicturePlan(const FrameShape &frames_in, Size size_out, const Contr
         converted_results.emplace(format_of_results(input), output);
 }
 
-void PicturePlan::use(std::shared_ptr<const ModelPlan> plan)
-{
-    DnnTorchPlanFacts facts = plan->facts();
-    interleaved = facts.interleaved != 0 && extra.empty();
-    in_order = facts.in_order != 0;
-    integers = passes_integers(*plan);
-    model = std::move(plan);
-}
-
 bool PicturePlan::passes_integers(const ModelPlan &run) const
 {
     return run.facts().takes_integers != 0 && extra.empty() && can_pass_integers(formats.taken) &&
@@ -86,24 +77,6 @@ void PicturePlan::read_frame(const AVFrame *frame, const Images &images, int ind
         read_picture(frame, contract.input, images, index);
 }
 
-void PicturePlan::read(const FrameJob &job, FrameItem &item, const Images &images, int index) const
-{
-    const Images own = channels_of(images, first_channel(), channels);
-    if (has_window())
-        copy_planes(planes_of(job, item, 0), 0, 0, own, index);
-    else
-        read_frame(item.frame.get(), own, index);
-    for (const ExtraPicture &picture : extra) {
-        const Images part = channels_of(images, picture.first, picture.channels);
-        if (picture.is_plane())
-            fill_plane(picture, item.between, images, index);
-        else if (picture.frame)
-            copy_planes(planes_of(job, item, *picture.frame), 0, 0, part, index);
-        else
-            read_picture(item.extra[picture.pad].get(), picture.numbers, part, index);
-    }
-}
-
 // A frame with which int8 is calibrated has no neighbours.
 Images PicturePlan::planes_of(const FrameJob &job, FrameItem &item, int distance) const
 {
@@ -118,7 +91,9 @@ Images PicturePlan::planes_of(const FrameJob &job, FrameItem &item, int distance
 void PicturePlan::use(std::shared_ptr<TilingState> state)
 {
     tiling = std::move(state);
-    use(tiling->current()->model);
+    const ModelPlan &model = *tiling->current()->model;
+    in_order = model.facts().in_order != 0;
+    integers = passes_integers(model);
     const PictureFit &fit = tiling->fit();
     if (fit.seen != fit.frame)
         scaled_frames.emplace(formats.taken, fit.seen);

@@ -55,19 +55,12 @@ struct PicturePlan : TaskPlan {
     // Fills picture `index` of `images` from `frame`.
     void read_frame(const AVFrame *frame, const Images &images, int index) const;
 
-    // The same from the item's frame, its neighbours and its extra inputs.
-    void read(const FrameJob &job, FrameItem &item, const Images &images, int index) const;
-
     // Returns the frame at that distance from the item's own, as the model gets it.
     Images planes_of(const FrameJob &job, FrameItem &item, int distance) const;
     bool has_window() const { return window != Window{}; }
     // Returns the place of the frame itself among the input's channels.
     int first_channel() const { return -contract.time.first * channels; }
 
-    // Runs that plan, with the input layout that it prefers.
-    void use(std::shared_ptr<const ModelPlan> plan);
-
-    std::shared_ptr<const ModelPlan> model;
     Contract contract;
     std::vector<ExtraPicture> extra;
     std::shared_ptr<PictureWarnings> warnings; // of the task, so that each is logged once
@@ -75,12 +68,10 @@ struct PicturePlan : TaskPlan {
     int channels;                              // of the frames
     int input_channels = 3;                    // of the model, including its extra inputs
     int output_channels = 3;                   // of the model
-    bool interleaved = false; // the model is fastest with interleaved channels (NHWC)
-    bool integers = false;    // the model takes and returns a frame's own integer samples
-    FramePool frames;         // for results
+    bool integers = false; // the model takes and returns a frame's own integer samples
+    FramePool frames;      // for results
     // For frames converted for the session, and results converted for the link, if formats differ.
     std::optional<FramePool> converted_frames, converted_results;
-    // Null: each frame is run as it is, and the model's output is the result.
     std::shared_ptr<TilingState> tiling;
     std::optional<FramePool> scaled_frames;    // if frames are scaled for the model
     std::optional<FramePool> unscaled_results; // if the model's results are scaled
