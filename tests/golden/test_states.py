@@ -80,6 +80,18 @@ class ByType(nn.Module):
         return x * 0.1 + self.mean + self.anchors[0]
 
 
+class Elements(nn.Module):
+    """Converts the elements of a list to the type of its input, in a loop."""
+
+    def __init__(self):
+        super().__init__()
+        self.anchors = [torch.full((1, 3, 1, 1), value, dtype=torch.float64) for value in (0.1, 0.3)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.anchors = [each.type_as(x) for each in self.anchors]
+        return x * 0.1 + self.anchors[0] + self.anchors[1]
+
+
 class Rounds(nn.Module):
     """Shows the rounding of a list that it converts to half precision after a bright picture."""
 
@@ -201,7 +213,7 @@ class Asks(nn.Module):
         return x * 0.1 + self.mean
 
 
-@pytest.mark.parametrize("kind", [Mean, Twice, ByType, Asks])
+@pytest.mark.parametrize("kind", [Mean, Twice, ByType, Elements, Asks])
 def test_attributes_that_are_converted_are_no_memory(kind, tmp_path):
     path = tmp_path / "m.pt"
     for workers in (1, 2):

@@ -73,7 +73,7 @@ bool only_converts(const Block &body)
 {
     return std::all_of(body.nodes().begin(), body.nodes().end(), [](const Node *node) {
         return node->kind() == prim::Constant || is_one_of(*node, about_types) ||
-               is_operator(*node, "aten::to") || is_operator(*node, "aten::append") ||
+               converts_its_input(*node) || is_operator(*node, "aten::append") ||
                is_operator(*node, "aten::__getitem__");
     });
 }
