@@ -367,7 +367,8 @@ def test_a_part_of_the_frame_is_told(show):
     browser = show(data)
     assert not browser.run("return document.getElementById('part').checkVisibility()")
     browser.click(".frames label:nth-of-type(2) input")
-    assert "96 × 54 pixels, 20 from the left and 10 from the top" in texts(browser, "#part")[0]
+    told = f"96 × 54 of {WIDTH} × {HEIGHT} pixels, 20 from the left and 10 from the top"
+    assert told in texts(browser, "#part")[0]
 
 
 @pytest.mark.parametrize("crop,pixel_aspect,wanted", [
