@@ -13,7 +13,7 @@ import support
 
 # Lines of C and C++ with all headers, in Debian 12 (LibTorch 1.13).  If a change makes them fewer
 # or knowingly more, write the new number, which the failure names.
-LINES = 4_710_000
+LINES = 3_780_000
 MARGIN = 0.1
 
 

@@ -8,15 +8,15 @@
 #include "host/error.h"
 
 #include <algorithm>
-#include <cerrno>
+
+extern "C" {
+#include <libavutil/error.h>
+}
 
 namespace dnn_torch
 {
 namespace
 {
-
-// AVERROR(EINVAL)
-constexpr int invalid = -EINVAL;
 
 constexpr DecoderKind kinds[] = {
     {"boxes", match_boxes},
@@ -44,9 +44,10 @@ std::string all_names()
 std::unique_ptr<const Decoder> checked(Match match, const DetectorFacts &facts)
 {
     if (match.needs_input_size && (facts.input.width <= 0 || facts.input.height <= 0))
-        throw Error(invalid, concat("decoder=", match.decoder->name(),
-                                    " needs to know the size of the model's picture: give it with "
-                                    "size=WxH"));
+        throw Error(AVERROR(EINVAL),
+                    concat("decoder=", match.decoder->name(),
+                           " needs to know the size of the model's picture: give it with "
+                           "size=WxH"));
     return std::move(match.decoder);
 }
 
@@ -61,15 +62,15 @@ std::unique_ptr<const Decoder> named(std::span<const DnnTorchTensor> shapes,
             refuse_tensors(kind.name, shapes);
         return checked(std::move(match), facts);
     }
-    throw Error(invalid, concat("decoder takes ", all_names(), ", not '",
-                                printable(name.substr(0, 100)), "'"));
+    throw Error(AVERROR(EINVAL), concat("decoder takes ", all_names(), ", not '",
+                                        printable(name.substr(0, 100)), "'"));
 }
 
 [[noreturn]] void refuse_choice(std::span<const DnnTorchTensor> shapes, const char *fault,
                                 const std::string &names)
 {
-    throw Error(invalid, concat("the model returns ", shapes_text(shapes), ", ", fault,
-                                "; name one with decoder=NAME, of: ", names));
+    throw Error(AVERROR(EINVAL), concat("the model returns ", shapes_text(shapes), ", ", fault,
+                                        "; name one with decoder=NAME, of: ", names));
 }
 
 } // namespace
@@ -103,7 +104,7 @@ std::unique_ptr<const Decoder> find_decoder(std::span<const DnnTorchTensor> shap
     if (likeliest != best.decoder->name())
         refuse_choice(shapes, "which fit several decoders", likeliest);
     if (!best.ambiguity.empty())
-        throw Error(invalid,
+        throw Error(AVERROR(EINVAL),
                     concat("the model returns ", shapes_text(shapes), ", ", best.ambiguity));
     return checked(std::move(best), facts);
 }

@@ -7,16 +7,16 @@
 #include "host/error.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+
+extern "C" {
+#include <libavutil/error.h>
+}
 
 namespace dnn_torch
 {
 namespace
 {
-
-// AVERROR(EINVAL)
-constexpr int invalid = -EINVAL;
 
 std::string_view name_of(const DnnTorchTensor &tensor)
 {
@@ -108,14 +108,15 @@ Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes)
 {
     const int64_t pictures = axes.picture < 0 ? 1 : tensor.dims[axes.picture];
     if (index < 0 || index >= pictures)
-        throw Error(invalid,
+        throw Error(AVERROR(EINVAL),
                     concat("the model returns detections of ", counted(pictures, "picture"),
                            ", and picture ", index + 1, " is missing; use batch_size=1"));
     if (tensor.type != DNN_TORCH_F32 && tensor.type != DNN_TORCH_I64)
-        throw Error(invalid, "a detector's tensors hold floats or 64-bit integers");
+        throw Error(AVERROR(EINVAL), "a detector's tensors hold floats or 64-bit integers");
     if (has_too_many_values(tensor, axes.picture))
-        throw Error(invalid, concat("the model returned more values for a picture than are read (",
-                                    most_values, "): ", shape_text(tensor)));
+        throw Error(AVERROR(EINVAL),
+                    concat("the model returned more values for a picture than are read (",
+                           most_values, "): ", shape_text(tensor)));
     Rows rows = {.data = static_cast<const char *>(tensor.data),
                  .count = tensor.dims[axes.rows],
                  .width = axes.values < 0 ? 1 : tensor.dims[axes.values],
@@ -134,8 +135,8 @@ Rows rows_of(const DnnTorchTensor &tensor, int index, const RowAxes &axes)
 
 void refuse_tensors(const char *decoder, std::span<const DnnTorchTensor> tensors)
 {
-    throw Error(invalid, concat("decoder=", decoder,
-                                " does not take the model's tensors: ", shapes_text(tensors)));
+    throw Error(AVERROR(EINVAL), concat("decoder=", decoder, " does not take the model's tensors: ",
+                                        shapes_text(tensors)));
 }
 
 } // namespace dnn_torch

@@ -113,17 +113,17 @@ private:
 // How long a program that ends may wait for a reader.
 constexpr std::chrono::seconds last_patience{2};
 
-class Records : public FindingsSink
+class RecordFile : public FindingsSink
 {
 public:
-    Records(const std::string &name, RecordFormat format) : use_(name)
+    RecordFile(const std::string &name, RecordFormat format) : use_(name)
     {
         if (!resume(format))
             begin(format);
     }
 
     // end() was not called if the program was interrupted, the graph was rebuilt, or it failed.
-    ~Records() override
+    ~RecordFile() override
     {
         if (!destination_ || has_failed_)
             return;
@@ -219,7 +219,7 @@ private:
 
 std::unique_ptr<FindingsSink> open_records(const std::string &destination, RecordFormat format)
 {
-    return std::make_unique<Records>(
+    return std::make_unique<RecordFile>(
         destination, format == RecordFormat::automatic ? format_for(destination) : format);
 }
 

@@ -7,17 +7,17 @@
 #include "host/error.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
+
+extern "C" {
+#include <libavutil/error.h>
+}
 
 namespace dnn_torch
 {
 namespace
 {
-
-// AVERROR(EINVAL)
-constexpr int invalid = -EINVAL;
 
 // The axis of the classes.
 struct ClassAxis {
@@ -115,7 +115,7 @@ Scores scores_of(std::span<const DnnTorchTensor> tensors, const ScoreTensor &fou
     if (found.place < tensors.size() && tensors[found.place].data)
         axis = class_axis(tensors[found.place], pictures);
     if (!axis || axis->classes != found.classes || index < 0 || index >= pictures)
-        throw Error(invalid,
+        throw Error(AVERROR(EINVAL),
                     concat("the model returned ", shapes_text(tensors), " and ", found.classes,
                            " scores for a picture before; what it returns must depend on the size "
                            "of its input alone"));

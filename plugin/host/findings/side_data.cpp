@@ -47,23 +47,23 @@ int pixel(float position, int limit)
     return static_cast<int>(std::lround(std::min(position, static_cast<float>(limit))));
 }
 
-// The layout that a header describes.
-struct Layout {
+// The table that a header describes.
+struct BoxTable {
     size_t count, offset, stride;
 };
 
 // Returns nullopt if the boxes do not fit into `bytes`.
-std::optional<Layout> layout_of(const AVDetectionBBoxHeader &header, size_t bytes)
+std::optional<BoxTable> table_of(const AVDetectionBBoxHeader &header, size_t bytes)
 {
-    const Layout layout = {header.nb_bboxes, header.bboxes_offset, header.bbox_size};
-    if (layout.count == 0)
-        return layout;
+    const BoxTable table = {header.nb_bboxes, header.bboxes_offset, header.bbox_size};
+    if (table.count == 0)
+        return table;
     // Later versions of libavutil may append fields to either struct.
-    if (layout.offset < sizeof(header) || layout.offset > bytes ||
-        layout.stride < sizeof(AVDetectionBBox) ||
-        (bytes - layout.offset) / layout.stride < layout.count)
+    if (table.offset < sizeof(header) || table.offset > bytes ||
+        table.stride < sizeof(AVDetectionBBox) ||
+        (bytes - table.offset) / table.stride < table.count)
         return std::nullopt;
-    return layout;
+    return table;
 }
 
 AVDetectionBBox copy_of(const uint8_t *bytes)
@@ -108,13 +108,13 @@ std::optional<KnownBoxes> read_boxes(const AVFrame &frame)
     if (!data || data->size < sizeof(header))
         return std::nullopt;
     std::memcpy(&header, data->data, sizeof(header));
-    const std::optional<Layout> layout = layout_of(header, data->size);
-    if (!layout)
+    const std::optional<BoxTable> table = table_of(header, data->size);
+    if (!table)
         return std::nullopt;
     KnownBoxes known = {.source = text_in(header.source), .boxes = {}};
-    known.boxes.reserve(layout->count);
-    for (size_t i = 0; i < layout->count; i++)
-        known.boxes.push_back(copy_of(data->data + layout->offset + i * layout->stride));
+    known.boxes.reserve(table->count);
+    for (size_t i = 0; i < table->count; i++)
+        known.boxes.push_back(copy_of(data->data + table->offset + i * table->stride));
     return known;
 }
 

@@ -41,7 +41,7 @@ constexpr int frame_distance = 12;
 // 8192x8192: decoders allocate a whole picture.
 constexpr int64_t most_pixels_decoded = 1 << 26;
 // Larger frames are scaled down to this, which shows as much.
-constexpr double most_pixels = 1 << 21;
+constexpr double most_pixels_kept = 1 << 21;
 
 struct Deleter {
     void operator()(AVFormatContext *file) const { avformat_close_input(&file); }
@@ -147,7 +147,7 @@ FramePointer converted(FramePointer frame, AVPixelFormat format)
         return nullptr;
     const auto from = static_cast<AVPixelFormat>(frame->format);
     const double pixels = static_cast<double>(frame->width) * frame->height;
-    const double part = std::min(1.0, std::sqrt(most_pixels / pixels));
+    const double part = std::min(1.0, std::sqrt(most_pixels_kept / pixels));
     if (from == format && part == 1)
         return frame;
     FramePointer other(allocated(av_frame_alloc()));

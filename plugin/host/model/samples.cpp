@@ -13,7 +13,7 @@ namespace
 {
 
 // 6 MiB of RGB floats.  The middle of a larger picture suffices.
-constexpr double most_pixels = 1 << 19;
+constexpr double most_sampled_pixels = 1 << 19;
 
 void append_row(const std::byte *row, int64_t stride, int64_t columns, std::vector<float> &to)
 {
@@ -41,7 +41,7 @@ void Samples::add(const DnnTorchTensor &pictures)
         height_ = dims[2];
         width_ = dims[3];
         const double pixels = static_cast<double>(height_) * static_cast<double>(width_);
-        const double part = std::min(1.0, std::sqrt(most_pixels / pixels));
+        const double part = std::min(1.0, std::sqrt(most_sampled_pixels / pixels));
         rows_ = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(height_) * part));
         columns_ = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(width_) * part));
     }

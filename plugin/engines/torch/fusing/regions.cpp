@@ -25,7 +25,7 @@ using torch::jit::Use;
 using torch::jit::Value;
 using Values = std::set<const Value *>;
 
-constexpr int64_t picture_rank = 4;
+constexpr int64_t rank_of_pictures = 4;
 // Each pass resolves what became known in the one before.
 constexpr int most_passes = 8;
 
@@ -255,7 +255,7 @@ bool put_ranks(torch::jit::Graph &graph, const Reading &reading)
     collect_ranks(*graph.block(), reading, ranks);
     for (Node *node : ranks) {
         const torch::jit::WithInsertPoint here(node);
-        node->output()->replaceAllUsesWith(graph.insertConstant(picture_rank));
+        node->output()->replaceAllUsesWith(graph.insertConstant(rank_of_pictures));
         node->destroy();
     }
     return !ranks.empty();

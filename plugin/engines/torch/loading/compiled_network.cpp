@@ -152,7 +152,7 @@ std::vector<at::Tensor> run_code(at::TensorList inputs, int64_t number)
     return code->run(inputs);
 }
 
-void register_operator()
+void register_compiled_operator()
 {
     static const torch::Library ours = [] {
         torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
@@ -175,7 +175,7 @@ Blueprint network_that_calls(int64_t number, const CompiledInterface &interface)
 CompiledNetwork open_compiled(const CompiledPackage &package, int memory)
 {
     package.expect_for(TORCH_VERSION);
-    register_operator();
+    register_compiled_operator();
     try {
         Descriptor own = memory > 0 ? Descriptor(dup(memory)) : new_memory(package.code().size());
         const auto code = std::make_shared<const OpenedCode>(package, std::move(own));

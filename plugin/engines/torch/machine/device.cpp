@@ -47,7 +47,7 @@ constexpr std::array<Kind, 2> kinds = {{
      "GPUs; Debian's is not"},
 }};
 
-[[noreturn]] void refuse(const std::string &words)
+[[noreturn]] void refuse_device(const std::string &words)
 {
     throw Failure(DNN_TORCH_NO_DEVICE, words);
 }
@@ -130,7 +130,8 @@ Wanted parse(const std::string &text)
     const auto name = dnn_torch::parse_device_name(text);
     const Kind *kind = name ? find_kind(name->kind) : nullptr;
     if (!kind)
-        refuse("device=" + text + " is unknown; choose among cpu, cuda, cuda:N, xpu and xpu:N");
+        refuse_device("device=" + text +
+                      " is unknown; choose among cpu, cuda, cuda:N, xpu and xpu:N");
     return {.kind = *kind, .index = name->index.value_or(0)};
 }
 
@@ -167,15 +168,15 @@ c10::Device open_device(const std::string &text)
         return c10::Device(c10::DeviceType::CPU);
     const Wanted wanted = parse(text);
     if (const State state = state_of(wanted.kind); !state.is_usable())
-        refuse("device=" + text + " cannot be used: " + state.words +
-               "; use device=cpu, or see dnn-torch devices");
+        refuse_device("device=" + text + " cannot be used: " + state.words +
+                      "; use device=cpu, or see dnn-torch devices");
     const int count = c10::impl::VirtualGuardImpl(wanted.kind.type).deviceCount();
     if (wanted.index >= count)
-        refuse(dnn_torch::concat("device=", text, " is not there: the last one is ",
-                                 wanted.kind.name, ":", count - 1));
+        refuse_device(dnn_torch::concat("device=", text, " is not there: the last one is ",
+                                        wanted.kind.name, ":", count - 1));
     const c10::Device device(wanted.kind.type, static_cast<c10::DeviceIndex>(wanted.index));
     if (const State state = state_of(device); !state.is_usable())
-        refuse("device=" + text + " does not work: " + state.words);
+        refuse_device("device=" + text + " does not work: " + state.words);
     // cuDNN would round the operands of fp32 convolutions to 19 bits (TF32).  For speed there is
     // precision=auto, which is fp16 here.
     at::globalContext().setAllowTF32CuDNN(false);

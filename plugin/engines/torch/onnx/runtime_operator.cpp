@@ -92,7 +92,7 @@ std::vector<at::Tensor> run_graph(at::TensorList inputs, int64_t number)
     return results;
 }
 
-void register_operator()
+void register_onnx_operator()
 {
     static const torch::Library ours = [] {
         torch::Library made(torch::Library::FRAGMENT, "dnn_torch", {}, __FILE__, __LINE__);
@@ -118,7 +118,7 @@ public:
 
 std::shared_ptr<torch::jit::Resolver> names_of_generated_code()
 {
-    register_operator();
+    register_onnx_operator();
     return std::make_shared<GeneratedNames>();
 }
 

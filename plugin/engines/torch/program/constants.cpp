@@ -21,19 +21,18 @@ namespace
 {
 
 using dnn_torch::concat;
-using Kind = Constant::Kind;
 
 // Takes "auto", too.
 constexpr const char *ratio_argument = "downsample_ratio";
 
-[[noreturn]] void refuse(const std::string &words)
+[[noreturn]] void refuse_option(const std::string &words)
 {
     throw Failure(DNN_TORCH_BAD_OPTION, words);
 }
 
 [[noreturn]] void refuse_value(const std::string &name, const std::string &text, const char *takes)
 {
-    refuse(concat("inputs=", name, "=", text, ": the model takes ", takes, " there"));
+    refuse_option(concat("inputs=", name, "=", text, ": the model takes ", takes, " there"));
 }
 
 std::optional<double> number_in(std::string_view text)
@@ -60,18 +59,19 @@ bool is_whole(double number)
 }
 
 // Removes the word before "=" or ":" if it is a kind of tensor.
-std::optional<Kind> take_kind(std::string_view &text)
+std::optional<Constant::Kind> take_kind(std::string_view &text)
 {
     const size_t end = text.find_first_of("=:");
     if (end == std::string_view::npos)
         return std::nullopt;
     const std::string_view word = text.substr(0, end);
-    const std::optional<Kind> kind = word == "scalar"    ? std::optional(Kind::scalar)
-                                     : word == "vector"  ? std::optional(Kind::vector)
-                                     : word == "plane"   ? std::optional(Kind::plane)
-                                     : word == "picture" ? std::optional(Kind::picture)
-                                     : word == "state"   ? std::optional(Kind::state)
-                                                         : std::nullopt;
+    const std::optional<Constant::Kind> kind =
+        word == "scalar"    ? std::optional(Constant::Kind::scalar)
+        : word == "vector"  ? std::optional(Constant::Kind::vector)
+        : word == "plane"   ? std::optional(Constant::Kind::plane)
+        : word == "picture" ? std::optional(Constant::Kind::picture)
+        : word == "state"   ? std::optional(Constant::Kind::state)
+                            : std::nullopt;
     if (kind)
         text.remove_prefix(end + 1);
     return kind;
@@ -81,20 +81,21 @@ Constant picture_from(const std::string &name, std::optional<double> channels)
 {
     constexpr double most = 4;
     if (!channels || !is_whole(*channels) || *channels < 1 || *channels > most)
-        refuse(concat("inputs=", name, "=picture=CHANNELS takes 1 to 4 channels"));
-    return {.name = name, .kind = Kind::picture, .channels = static_cast<int64_t>(*channels)};
+        refuse_option(concat("inputs=", name, "=picture=CHANNELS takes 1 to 4 channels"));
+    return {
+        .name = name, .kind = Constant::Kind::picture, .channels = static_cast<int64_t>(*channels)};
 }
 
 std::vector<Constant> tensors_from(const std::string &name, const std::string &text,
                                    bool may_be_none)
 {
     std::string_view rest = text;
-    const std::optional<Kind> wanted = take_kind(rest);
-    if (wanted == Kind::state)
+    const std::optional<Constant::Kind> wanted = take_kind(rest);
+    if (wanted == Constant::Kind::state)
         return state_choices(name, std::string(rest), may_be_none);
-    const bool changes = is_of_frame(rest) && wanted != Kind::picture;
+    const bool changes = is_of_frame(rest) && wanted != Constant::Kind::picture;
     const std::optional<double> number = changes ? 0 : number_in(rest);
-    if (wanted == Kind::picture)
+    if (wanted == Constant::Kind::picture)
         return {picture_from(name, number)};
     if (!number)
         refuse_value(name, text,
@@ -102,7 +103,8 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
     const bool may_be_whole = is_whole(*number) && rest != "time";
     std::vector<Constant> choices;
     for (const bool whole : {false, true})
-        for (const Kind kind : {Kind::scalar, Kind::vector, Kind::plane})
+        for (const Constant::Kind kind :
+             {Constant::Kind::scalar, Constant::Kind::vector, Constant::Kind::plane})
             if ((!wanted || kind == *wanted) && (!whole || may_be_whole))
                 choices.push_back({.name = name,
                                    .kind = kind,
@@ -114,17 +116,17 @@ std::vector<Constant> tensors_from(const std::string &name, const std::string &t
 
 Constant as_value(const std::string &name, c10::IValue value)
 {
-    return {.name = name, .kind = Kind::value, .value = std::move(value)};
+    return {.name = name, .kind = Constant::Kind::value, .value = std::move(value)};
 }
 
 Constant number_from(const std::string &name, const std::string &text, const c10::Type &type)
 {
     if (text == "auto" && name == ratio_argument && type.kind() == c10::TypeKind::FloatType)
-        return {.name = name, .kind = Kind::ratio};
+        return {.name = name, .kind = Constant::Kind::ratio};
     const bool takes_whole = type.kind() == c10::TypeKind::IntType;
     if (is_of_frame(text) && !(takes_whole && text == "time"))
         return {.name = name,
-                .kind = Kind::value,
+                .kind = Constant::Kind::value,
                 .value = takes_whole ? c10::IValue(int64_t{0}) : c10::IValue(0.0),
                 .changes = true};
     const std::optional<double> number = number_in(text);
@@ -166,8 +168,8 @@ std::vector<Constant> constants_from(const std::string &name, const std::string 
     case c10::TypeKind::StringType:
         return {as_value(name, text)};
     default:
-        refuse(concat("inputs=", name, "=", text, ": the model takes a ", type->repr_str(),
-                      " there, which cannot be given as a number"));
+        refuse_option(concat("inputs=", name, "=", text, ": the model takes a ", type->repr_str(),
+                             " there, which cannot be given as a number"));
     }
 }
 
@@ -185,13 +187,13 @@ const c10::Argument &find(const std::vector<c10::Argument> &arguments, const std
                           const std::string &input_name)
 {
     if (name == input_name)
-        refuse(concat("inputs=", name, " is the input that gets the pictures"));
+        refuse_option(concat("inputs=", name, " is the input that gets the pictures"));
     for (size_t i = 1; i < arguments.size(); i++)
         if (arguments[i].name() == name)
             return arguments[i];
     const std::string names = names_of(arguments, input_name);
-    refuse(concat("inputs=", name, ": the model has no such input; ",
-                  names.empty() ? "it only takes pictures" : "it has " + names));
+    refuse_option(concat("inputs=", name, ": the model has no such input; ",
+                         names.empty() ? "it only takes pictures" : "it has " + names));
 }
 
 } // namespace
@@ -204,11 +206,12 @@ GivenConstants parse_constants(const std::string &text)
         const size_t equals = std::min(text.find('=', begin), end);
         const std::string name = text.substr(begin, equals - begin);
         if (name.empty() || equals + 1 >= end)
-            refuse(concat("inputs takes NAME=VALUE or NAME=VALUE|NAME=VALUE, not '", text, "'"));
+            refuse_option(
+                concat("inputs takes NAME=VALUE or NAME=VALUE|NAME=VALUE, not '", text, "'"));
         const bool is_known = std::any_of(given.begin(), given.end(),
                                           [&](const auto &each) { return each.first == name; });
         if (is_known)
-            refuse(concat("inputs has ", name, " twice"));
+            refuse_option(concat("inputs has ", name, " twice"));
         given.emplace_back(name, text.substr(equals + 1, end - equals - 1));
         begin = end + 1;
     }
@@ -270,14 +273,15 @@ double ratio_for(const at::Tensor &pictures)
 
 bool is_for_one(const Constant &constant)
 {
-    return constant.changes && constant.kind != Kind::vector && constant.kind != Kind::plane;
+    return constant.changes && constant.kind != Constant::Kind::vector &&
+           constant.kind != Constant::Kind::plane;
 }
 
 at::Tensor tensor_of(const Constant &constant, const at::Tensor &numbers,
                      const at::Tensor &pictures, const at::TensorOptions &options)
 {
     const int64_t batch = pictures.size(0);
-    const int64_t most = constant.kind == Kind::scalar ? 1 : batch;
+    const int64_t most = constant.kind == Constant::Kind::scalar ? 1 : batch;
     if (numbers.dim() > 1 || (numbers.numel() != 1 && numbers.numel() != most))
         throw Failure(DNN_TORCH_BAD_INPUT,
                       concat(dnn_torch::counted(numbers.numel(), "number"), " as ", constant.name,
@@ -287,9 +291,9 @@ at::Tensor tensor_of(const Constant &constant, const at::Tensor &numbers,
         return given.reshape(shape).expand(extents).clone(at::MemoryFormat::Contiguous);
     };
     switch (constant.kind) {
-    case Kind::plane:
+    case Constant::Kind::plane:
         return filled({-1, 1, 1, 1}, {batch, 1, pictures.size(2), pictures.size(3)});
-    case Kind::vector:
+    case Constant::Kind::vector:
         return filled({-1}, {batch});
     default:
         return filled({}, {});

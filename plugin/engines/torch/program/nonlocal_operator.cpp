@@ -32,7 +32,7 @@ using torch::jit::Value;
 namespace prim = c10::prim;
 
 // What a value was computed from.
-enum Mark : unsigned {
+enum Origin : unsigned {
     samples = 1U,        // samples of the picture
     extents = 2U,        // its width or height
     statistics = 4U,     // statistics over dimensions that may be spatial
@@ -48,7 +48,7 @@ std::string name_of(const Node &node)
     return name;
 }
 
-bool is_tensor(const Value &value)
+bool is_tensor_value(const Value &value)
 {
     return value.type()->isSubtypeOf(*c10::TensorType::get());
 }
@@ -63,8 +63,9 @@ bool raises(const Block &block)
 bool only_changes_borders(const Block &block)
 {
     for (const Node *node : nodes_in(block)) {
-        const bool makes_tensor = std::any_of(node->outputs().begin(), node->outputs().end(),
-                                              [](const Value *each) { return is_tensor(*each); });
+        const bool makes_tensor =
+            std::any_of(node->outputs().begin(), node->outputs().end(),
+                        [](const Value *each) { return is_tensor_value(*each); });
         if (makes_tensor && node->blocks().empty() && !changes_borders(name_of(*node)))
             return false;
     }
@@ -277,7 +278,7 @@ private:
     bool others_are_of_samples(const Node &node) const
     {
         return std::any_of(node.inputs().begin() + 1, node.inputs().end(), [&](const Value *each) {
-            return is_tensor(*each) && is_of_samples(each);
+            return is_tensor_value(*each) && is_of_samples(each);
         });
     }
 
@@ -340,7 +341,7 @@ private:
             !(only_changes_borders(*yes) && only_changes_borders(*no)))
             report("a branch on the picture's size");
         for (const Value *output : node.outputs())
-            if (!is_tensor(*output))
+            if (!is_tensor_value(*output))
                 mark(output, marks);
     }
 
@@ -426,7 +427,7 @@ private:
             mark(into, marks);
             if (marks & samples)
                 merge_dependence(into, depth == 0 || is_unmoved(*into) ? result : std::nullopt);
-            if ((marks & samples) && is_tensor(*into) && !axes_of(into).is_met())
+            if ((marks & samples) && is_tensor_value(*into) && !axes_of(into).is_met())
                 merge_axes(into, PictureAxes::unknown());
             const Node &maker = *into->node();
             if (maker.inputs().empty() || !makes_view(name_of(maker)))
@@ -460,7 +461,7 @@ private:
             return true;
         const bool is_attribute = node.kind().is_prim() && name != "tolist" && name != "min" &&
                                   name != "max" && node.inputs().size() == 1 &&
-                                  is_tensor(*node.input(0));
+                                  is_tensor_value(*node.input(0));
         return name == "dim" || name == "len" || name == "is_cuda" || name == "is_floating_point" ||
                name == "ndimension" || name == "__is__" || name == "__isnot__" || is_attribute;
     }
@@ -496,7 +497,7 @@ private:
         case OperatorReach::scatter:
             return check_scatter(node, name);
         case OperatorReach::number:
-            if (is_tensor(*node.input(0)) && is_of_samples(node.input(0)))
+            if (is_tensor_value(*node.input(0)) && is_of_samples(node.input(0)))
                 report(name == "item" ? name : "a number that is read from a sample");
             return;
         case OperatorReach::resize:
@@ -531,7 +532,7 @@ private:
 
     void check_statistic(const Node &node, const std::string &name, unsigned &marks)
     {
-        if (argument(node, "other") || node.kind().is_prim() || !is_tensor(*node.input(0)))
+        if (argument(node, "other") || node.kind().is_prim() || !is_tensor_value(*node.input(0)))
             return; // the larger of two tensors, or of numbers
         const PictureAxes &axes = axes_of(node.input(0));
         bool is_far = true;

@@ -33,7 +33,7 @@ using Tensors = std::vector<ReturnedTensor>;
                   (kind.empty() ? returned.type()->repr_str() : kind + " without any"));
 }
 
-std::string words_of(at::IntArrayRef sizes)
+std::string text_of(at::IntArrayRef sizes)
 {
     std::ostringstream words;
     words << sizes;
@@ -122,7 +122,7 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
 [[noreturn]] void refuse_layout(const at::Tensor &tensor, const OutputRequest &request)
 {
     const std::string what =
-        concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()), ")");
+        concat("a tensor of rank ", tensor.dim(), " (", text_of(tensor.sizes()), ")");
     if (request.layout || request.segment.length > 0)
         refuse_result(concat(what, ", which cannot be of the layout ",
                              name_of(request.layout.value_or(request.input)),
@@ -132,7 +132,7 @@ const ReturnedTensor &choose(const c10::IValue &returned, const Tensors &tensors
                                    "one frame of several, with frames=FIRST..LAST"));
     const bool is_empty = tensor.numel() == 0;
     if (is_empty && tensor.dim() <= 4)
-        refuse_result(concat("an empty tensor (", words_of(tensor.sizes()),
+        refuse_result(concat("an empty tensor (", text_of(tensor.sizes()),
                              "); all extents must be at least 1"));
     if (tensor.dim() > 4 || tensor.dim() < 2)
         refuse_result(concat(what,
@@ -166,7 +166,7 @@ void check_shape(const at::Tensor &pictures, const at::Tensor &tensor, int64_t b
     for (const int64_t extent : tensor.sizes())
         if (extent < 1 || extent > std::numeric_limits<int32_t>::max())
             refuse_result(concat(extent < 1 ? "an empty" : "too large a", " tensor (",
-                                 words_of(tensor.sizes()), "); all extents must be at least 1"));
+                                 text_of(tensor.sizes()), "); all extents must be at least 1"));
 }
 
 at::Tensor tensor_of(const c10::IValue &returned, const OutputChoice &choice)
@@ -232,7 +232,7 @@ at::Tensor picture_of(const c10::IValue &returned, const OutputChoice &choice, i
     check_kind(tensor, device);
     check_type(tensor, choice);
     if (tensor.dim() != rank_of(choice.layout))
-        refuse_result(concat("a tensor of rank ", tensor.dim(), " (", words_of(tensor.sizes()),
+        refuse_result(concat("a tensor of rank ", tensor.dim(), " (", text_of(tensor.sizes()),
                              "); as a picture of the layout ", name_of(choice.layout),
                              " it must be of rank ", rank_of(choice.layout)));
     if (tensor.layout() == at::kMkldnn)
