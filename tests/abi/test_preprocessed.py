@@ -13,7 +13,7 @@ import support
 
 # Lines of C and C++ with all headers, in Debian 12 (LibTorch 1.13).  If a change makes them fewer
 # or knowingly more, write the new number, which the failure names.
-LINES = 3_780_000
+LINES = 3_230_000
 MARGIN = 0.1
 
 
@@ -55,7 +55,7 @@ def test_headers_stay_as_short(tmp_path):
     built = set(re.findall(r"Compiling C(?:\+\+)? object (\S+)", steps))
     commands = [command for command in json.loads((tmp_path / "compile_commands.json").read_text())
                 if command["output"] in built]
-    assert len(commands) == len(built) > 50
+    assert len(commands) == len(built) > 40
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         lines = sum(threads.map(lines_of, commands))
     assert abs(lines / LINES - 1) < MARGIN, \

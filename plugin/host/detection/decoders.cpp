@@ -9,10 +9,6 @@
 
 #include <algorithm>
 
-extern "C" {
-#include <libavutil/error.h>
-}
-
 namespace dnn_torch
 {
 namespace
