@@ -165,8 +165,18 @@ void PictureSession::run(FrameJob &job)
     }
 }
 
+// However it ends, no frame is held after it: smaller tiles need the memory.
 void PictureSession::run_tiles(FrameJob &job)
 {
+    struct Release {
+        std::vector<Picture> &pictures;
+        ~Release()
+        {
+            NoFork no_fork;
+            pictures.clear();
+        }
+    };
+    const Release release{pictures_};
     begin(job);
     for (const TileSpan &down : grid().down)
         for (const TileSpan &across : grid().across)
@@ -177,7 +187,6 @@ void PictureSession::run_tiles(FrameJob &job)
 void PictureSession::begin(FrameJob &job)
 {
     Stopwatch watch(job.stages.convert_in);
-    pictures_.clear();
     for (FrameItem &item : job.items) {
         Picture picture = {
             .item = &item, .scaled = {}, .input = item.frame.get(), .result = {}, .depth = {}};
@@ -390,8 +399,6 @@ void PictureSession::finish(FrameJob &job)
                                        picture.result.get());
         set_result(*picture.item, finished(picture));
     }
-    NoFork no_fork;
-    pictures_.clear();
 }
 
 FramePointer PictureSession::finished(Picture &picture)

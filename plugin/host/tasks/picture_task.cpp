@@ -91,9 +91,7 @@ Images PicturePlan::planes_of(const FrameJob &job, FrameItem &item, int distance
 void PicturePlan::use(std::shared_ptr<TilingState> state)
 {
     tiling = std::move(state);
-    const ModelPlan &model = *tiling->current()->model;
-    in_order = model.facts().in_order != 0;
-    integers = passes_integers(model);
+    in_order = tiling->current()->model->facts().in_order != 0;
     const PictureFit &fit = tiling->fit();
     if (fit.seen != fit.frame)
         scaled_frames.emplace(formats.taken, fit.seen);
@@ -293,7 +291,7 @@ NewPlan PictureTask::plan(const FrameShape &input, const PlanParameters &paramet
                     "overlap twice; leave time_overlap at 0");
     // Integer results are already clipped, so the range is checked with a separate run.
     const RangeWarning range =
-        plan->integers
+        plan->passes_integers(*work->model)
             ? range_warning_on(*model(), fitter_.trial_parameters(fitted.only, channels), contract_)
             : RangeWarning{};
     RunCost cost = cost_of(facts);

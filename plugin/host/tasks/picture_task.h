@@ -68,8 +68,7 @@ struct PicturePlan : TaskPlan {
     int channels;                              // of the frames
     int input_channels = 3;                    // of the model, including its extra inputs
     int output_channels = 3;                   // of the model
-    bool integers = false; // the model takes and returns a frame's own integer samples
-    FramePool frames;      // for results
+    FramePool frames;                          // for results
     // For frames converted for the session, and results converted for the link, if formats differ.
     std::optional<FramePool> converted_frames, converted_results;
     std::shared_ptr<TilingState> tiling;
