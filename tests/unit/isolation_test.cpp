@@ -267,6 +267,50 @@ TEST(Process, EndsWithItsModel)
     EXPECT_TRUE(becomes_true([] { return children().empty(); }));
 }
 
+// Loading an engine takes long, and a model is often opened to be described first.
+TEST(Process, ServesTheNextOpeningOfAFileThatHasNotRun)
+{
+    const std::string path = testing::TempDir() + "opened-twice-" + std::to_string(getpid());
+    const std::string copy = path + "-copy";
+    const auto write = [&](const std::string &name, const char *script) {
+        std::ofstream(name) << script;
+        return options_for(name);
+    };
+    const auto opened_by = [](const Options &options, const std::function<void(Model &)> &use) {
+        Model model(options);
+        use(model);
+        return only_child();
+    };
+    const auto not_at_all = [](Model &) {};
+    const auto described = [](Model &model) { model.metadata("notice"); };
+    const Options options = write(path, "");
+    const pid_t first = opened_by(options, described);
+    EXPECT_EQ(opened_by(options, not_at_all), first);
+    EXPECT_EQ(opened_by(options, [](Model &model) { model.probe(usual_shape); }), first);
+
+    const pid_t second = opened_by(options, not_at_all); // the model has run in the first
+    EXPECT_NE(second, first);
+    Options other_name = write(copy, ""), permitted = options;
+    permitted.allow = "anything";
+    const pid_t third = opened_by(other_name, not_at_all);
+    EXPECT_NE(third, second);
+    EXPECT_NE(opened_by(permitted, not_at_all), third);
+    const pid_t fourth = opened_by(options, not_at_all);
+    const Options rewritten = write(path, "gain nonsense");
+    expect_failure(Model(rewritten).opened, DNN_TORCH_BAD_MODEL, {"line 1"});
+    const pid_t fifth = only_child();
+    EXPECT_NE(fifth, fourth);
+    expect_failure(Model(rewritten).opened, DNN_TORCH_BAD_MODEL, {"line 1"});
+    EXPECT_EQ(only_child(), fifth);
+
+    kill(fifth, SIGKILL); // while it waits
+    expect_failure(Model(rewritten).opened, DNN_TORCH_BAD_MODEL, {"line 1"});
+    EXPECT_NE(only_child(), fifth);
+    EXPECT_TRUE(becomes_true([] { return children().empty(); }));
+    unlink(path.c_str());
+    unlink(copy.c_str());
+}
+
 TEST(Process, DiesAtOnceWithTheHost)
 {
     pid_t number = -1;

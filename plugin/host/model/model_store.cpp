@@ -138,7 +138,7 @@ struct ModelStore::State : std::enable_shared_from_this<State> {
     bool start_closer() noexcept;
     void close_idle_models();
     std::optional<Clock::time_point> next_expiry() const;
-    std::list<Entry> take_expired();
+    std::list<Entry> take_idle(const std::function<bool(const Entry &)> &is_meant);
 };
 
 // The users of a model share a lease.  When the last one releases it, the store gets the model.
@@ -195,8 +195,12 @@ std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &ope
         lost.push_back(std::move(model));
     }
     std::promise<std::shared_ptr<Model>> promise;
+    // Those were opened with other options.
+    std::list<Entry> replaced =
+        take_idle([&](const Entry &entry) { return entry.key.file == key.file; });
     auto entry = entries.insert(entries.end(), Entry{.key = key, .loading = promise.get_future()});
     lock.unlock();
+    replaced.clear(); // before the load, which may use the same process
     return load(entry, opener, std::move(promise));
 }
 
@@ -294,7 +298,8 @@ void ModelStore::State::close_idle_models()
         lock.unlock();
         std::this_thread::sleep_until(*end);
         lock.lock();
-        std::list<Entry> past = take_expired();
+        std::list<Entry> past =
+            take_idle([](const Entry &entry) { return entry.idle_until <= Clock::now(); });
         lock.unlock();
         past.clear();
         lock.lock();
@@ -313,16 +318,16 @@ std::optional<Clock::time_point> ModelStore::State::next_expiry() const
 }
 
 // Under the mutex.
-std::list<Entry> ModelStore::State::take_expired()
+std::list<Entry> ModelStore::State::take_idle(const std::function<bool(const Entry &)> &is_meant)
 {
-    std::list<Entry> past;
+    std::list<Entry> taken;
     for (auto entry = entries.begin(); entry != entries.end();) {
         auto next = std::next(entry);
-        if (entry->idle && entry->idle_until <= Clock::now())
-            past.splice(past.end(), entries, entry);
+        if (entry->idle && is_meant(*entry))
+            taken.splice(taken.end(), entries, entry);
         entry = next;
     }
-    return past;
+    return taken;
 }
 
 // ---- the store ------------------------------------------------------------------

@@ -182,6 +182,7 @@ ModelWithContract open_with_contract(const ContractOptions &given, const std::st
     }
     Contract contract = completed(contract_of(*model, given, contract_path));
     if (tensors_differ(known, contract)) {
+        model.reset(); // its process may serve the next opening
         model = open_with_pictures(contract, open_for);
     } else {
         contract.pictures = tried.pictures;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// engine-host: runs one model in an engine, for a host that does not trust it.
+// engine-host: runs one model in an engine, for a host that does not trust it.  It may open the
+// model several times.
 //
 // The host starts it with the control channel as descriptor 3.  It is no program for users.
 #include "cage_report.h"
@@ -68,8 +69,12 @@ void check(const OpenRequest &request)
 
 Source receive_source(OpenRequest &request)
 {
-    ReceivedMessage received = receive_message(control_number, &request, sizeof request);
-    if (received.size == 0)
+    ReceivedMessage received = {};
+    do
+        received = receive_message(control_number, &request, sizeof request);
+    while (received.size == sizeof(PlainRequest) && request.head.kind == Kind::close);
+    if (received.size == 0 ||
+        (received.size == sizeof(PlainRequest) && request.head.kind == Kind::end))
         _exit(0);
     Source source = {.files = std::move(received.descriptors), .data = {}, .sink = {}, .code = {}};
     const bool has_file = !source.files.empty() || request.part_count > 0;
@@ -119,20 +124,18 @@ Descriptor memory_for_code(const OpenRequest &request, const Source &source)
     return memory;
 }
 
-// Nothing of the model is read before the cage is closed.
-const DnnTorchEngine *prepare(const OpenRequest &request)
+// Nothing of the model is read before the cage is closed.  Returns nullptr if it cannot be.
+const DnnTorchEngine *prepare(const OpenRequest &request, CageReply &reply)
 {
     const DnnTorchEngine *engine = nullptr;
-    auto reply = new_reply<CageReply>(Kind::cage);
-    guarded(reply->head, [&] {
+    guarded(reply.head, [&] {
         engine = &open_engine(*request.engine ? request.engine : "torch");
         const std::string report = enter_cage(*engine, request);
-        put_text(report, reply->report);
-        put_text(engine->name, reply->engine_name);
-        put_text(engine->version, reply->engine_version);
+        put_text(report, reply.report);
+        put_text(engine->name, reply.engine_name);
+        put_text(engine->version, reply.engine_version);
     });
-    send(control_number, *reply, Sending::waits);
-    return reply->head.status == DNN_TORCH_OK ? engine : nullptr;
+    return reply.head.status == DNN_TORCH_OK ? engine : nullptr;
 }
 
 DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &request,
@@ -167,36 +170,49 @@ DnnTorchModel *open_model(const DnnTorchEngine &engine, const OpenRequest &reque
     return model;
 }
 
-void start_channel(ReceivedMessage received, ServedModel &model)
+void start_channel(ReceivedMessage received, const std::shared_ptr<ServedModel> &model)
 {
     if (received.descriptors.size() != 1)
         return;
     try {
-        std::thread([&model, socket = std::move(received.descriptors.front())]() mutable {
-            ChannelServer(std::move(socket), model).serve();
+        std::thread([model, socket = std::move(received.descriptors.front())]() mutable {
+            ChannelServer(std::move(socket), *model).serve();
         }).detach();
     } catch (const std::system_error &) {
         leave("cannot start a thread; raise what limits threads or memory (ulimit -u, ulimit -v)");
     }
 }
 
-// Returns when the host asks for the end or is gone.
-void serve_control(ServedModel &model)
+// Returns whether the host may open the model again.
+bool serve_control(const std::shared_ptr<ServedModel> &model)
 {
     for (;;) {
         PlainRequest request = {};
         ReceivedMessage received = receive_message(control_number, &request, sizeof request);
         if (received.size != sizeof request)
-            return;
+            return false;
         if (request.head.kind == Kind::channel)
             start_channel(std::move(received), model);
         else if (request.head.kind == Kind::stop)
-            model.stop(request.head.id);
+            model->stop(request.head.id);
         else if (request.head.kind == Kind::plan_close)
-            model.close_plan(request.head.id);
+            model->close_plan(request.head.id);
         else
-            return model.close();
+            return model->close() && request.head.kind == Kind::close;
     }
+}
+
+// Opens the model and serves it until it is closed.  Returns whether the host may open it again.
+bool serve_model(const DnnTorchEngine &engine, const OpenRequest &request, Source source)
+{
+    auto reply = new_reply<PlainReply>(Kind::open);
+    DnnTorchModel *opened = open_model(engine, request, source, *reply);
+    source = Source();
+    if (!opened)
+        return send(control_number, *reply, Sending::waits);
+    const auto model = std::make_shared<ServedModel>(engine, opened);
+    send_reply(control_number, *reply, *model);
+    return serve_control(model);
 }
 
 void run()
@@ -205,19 +221,13 @@ void run()
     auto request = std::make_unique<OpenRequest>();
     Source source = receive_source(*request);
     source.code = memory_for_code(*request, source);
-    const DnnTorchEngine *engine = prepare(*request);
-    if (!engine)
-        return;
-    auto reply = new_reply<PlainReply>(Kind::open);
-    DnnTorchModel *opened = open_model(*engine, *request, source, *reply);
-    source = Source();
-    if (!opened) {
-        send(control_number, *reply, Sending::waits);
-        return;
+    const auto cage = new_reply<CageReply>(Kind::cage);
+    const DnnTorchEngine *engine = prepare(*request, *cage);
+    send(control_number, *cage, Sending::waits);
+    while (engine && serve_model(*engine, *request, std::move(source))) {
+        source = receive_source(*request);
+        send(control_number, *cage, Sending::waits);
     }
-    ServedModel model(*engine, opened);
-    send_reply(control_number, *reply, model);
-    serve_control(model);
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "served_model.h"
 
+#include <chrono>
+
 namespace isolation
 {
 
@@ -48,11 +50,16 @@ void ServedModel::stop(int64_t id)
         engine_.session_stop(found->second);
 }
 
-void ServedModel::close()
+bool ServedModel::close()
 {
-    const std::lock_guard lock(mutex_);
-    if (plans_.empty() && sessions_.empty() && uses_ == 0)
-        engine_.model_close(&model_);
+    // A thread that has sent its reply uses the model for a moment longer.
+    constexpr auto moment = std::chrono::milliseconds(200);
+    std::unique_lock lock(mutex_);
+    if (!unused_.wait_for(lock, moment, [this] { return uses_ == 0; }) || !plans_.empty() ||
+        !sessions_.empty())
+        return false;
+    engine_.model_close(&model_);
+    return true;
 }
 
 } // namespace isolation

@@ -7,6 +7,7 @@
 #include "dnn_torch/engine.h"
 #include "isolation/protocol/messages.h"
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,8 +40,8 @@ public:
     void forget_session(int64_t id);
     void stop(int64_t id);
 
-    // Closes the model if nothing of it is open or in use.
-    void close();
+    // Closes the model.  Returns false if something of it stays open or in use.
+    bool close();
 
     // Keeps the model from being closed.
     class Use
@@ -60,12 +61,15 @@ private:
     {
         const std::lock_guard lock(mutex_);
         uses_ += more;
+        if (uses_ == 0)
+            unused_.notify_all();
     }
 
     const DnnTorchEngine &engine_;
     DnnTorchModel *model_;
 
     mutable std::mutex mutex_;
+    std::condition_variable unused_;
     // ---- under mutex_
     std::map<int64_t, SharedPlan> plans_;
     std::map<int64_t, DnnTorchSession *> sessions_;

@@ -23,7 +23,7 @@ namespace isolation
 {
 
 // Raised with every change of a layout or a meaning below.
-constexpr uint32_t protocol_version = 8;
+constexpr uint32_t protocol_version = 9;
 
 // The descriptor of the control channel in the child.
 constexpr int control_number = 3;
@@ -39,10 +39,12 @@ enum class Kind : uint32_t {
     // Over the control channel, with two replies: the state of the cage, and the opened model.
     open = 1,
     cage,
-    // Over the control channel, without a reply.
+    // Over the control channel, without a reply.  After `close`, and if a model could not be opened,
+    // the same file may be opened again.
     channel,
     stop,
     plan_close,
+    close,
     end,
     // Over any other channel, with a reply.
     tensors,
@@ -82,8 +84,8 @@ struct ReplyHead {
     char notice[1024]; // the model's current one
 };
 
-// The requests channel (with a descriptor), stop, plan_close, end, session_warm, session_reset and
-// session_close.
+// The requests channel (with a descriptor), stop, plan_close, close, end, session_warm,
+// session_reset and session_close.
 struct PlainRequest {
     Head head;
 };

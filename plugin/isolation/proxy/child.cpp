@@ -298,6 +298,28 @@ void Child::ask_to_end() noexcept
     end_by(Clock::now() + time_to_end);
 }
 
+bool Child::rest(Clock::time_point until)
+{
+    on_notice_ = [](std::string_view) {};
+    {
+        const std::lock_guard lock(mutex_);
+        if (is_ended_ || end_at_)
+            return false;
+        idle_channels_.clear();
+    }
+    tell(Kind::close, 0);
+    end_by(until);
+    return true;
+}
+
+bool Child::resume()
+{
+    const std::lock_guard lock(mutex_);
+    const bool is_here = !is_ended_ && end_at_;
+    end_at_.reset();
+    return is_here;
+}
+
 void Child::end_by_force(const std::string &verdict)
 {
     {

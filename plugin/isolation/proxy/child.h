@@ -84,6 +84,15 @@ public:
 
     int control() const { return control_.get(); }
 
+    // Sets who gets the model's notices, while nobody talks to the child.
+    void report_to(OnNotice on_notice) { on_notice_ = std::move(on_notice); }
+
+    // Closes the model, of which nothing is in use, and ends the child at that time unless resume()
+    // is called before.  Returns false if it has ended.
+    bool rest(Clock::time_point until);
+    // Returns false if the child has ended, or ends now.  Afterwards a model may be opened in it.
+    bool resume();
+
     // Opens a channel, which a thread of its own serves in the child.  Throws a Failure.
     Descriptor open_channel();
 
@@ -157,7 +166,7 @@ private:
     void check_head(const ReplyHead &head, Kind kind);
     [[noreturn]] void throw_late(const Patience &patience, int stop_event);
 
-    const OnNotice on_notice_;
+    OnNotice on_notice_;
     const std::shared_ptr<engine_torch::TuningBroker> broker_;
     Descriptor control_, wake_, tuning_;
     std::optional<dnn_torch::ChildProcess> process_; // set by the start

@@ -7,6 +7,7 @@
 #include "engine_kit/text.h"
 #include "isolation/protocol/shared_memory.h"
 #include "isolation/protocol/tensor_views.h"
+#include "spare_child.h"
 #include "taken_outputs.h"
 
 #include <algorithm>
@@ -113,30 +114,73 @@ DnnTorchModel::DnnTorchModel(Settings settings, Start start)
       broker_(std::make_shared<engine_torch::TuningBroker>(settings_.request->name,
                                                            copies_of(settings_.files)))
 {
-    child_ = open_in_child();
+    ChildHandle opened = ready_child();
+    try {
+        await_opening(*opened);
+    } catch (const Crash &) {
+        throw;
+    } catch (const Failure &) {
+        keep_spare(std::move(opened), settings_); // the caller may know other options
+        throw;
+    }
+    child_ = std::move(opened);
     settings_.sink = Descriptor(); // a reader of its other end waits for the end of the file
 }
 
-DnnTorchModel::ChildHandle DnnTorchModel::open_in_child()
+DnnTorchModel::~DnnTorchModel()
 {
-    const Patience patience = {.limit = settings_.limits.open()};
-    ChildHandle opened =
-        start_([this](std::string_view notice) { texts_.note("notice", notice); }, broker_);
+    if (!is_used_)
+        keep_spare(std::move(child_), settings_);
+}
+
+Child::OnNotice DnnTorchModel::notice_reader()
+{
+    return [this](std::string_view notice) { texts_.note("notice", notice); };
+}
+
+DnnTorchModel::ChildHandle DnnTorchModel::start_child()
+{
+    ChildHandle started = start_(notice_reader(), broker_);
+    request_opening(*started);
+    return started;
+}
+
+DnnTorchModel::ChildHandle DnnTorchModel::ready_child()
+{
+    if (ChildHandle spare = take_spare(settings_)) {
+        try {
+            spare->report_to(notice_reader());
+            request_opening(*spare);
+            return spare;
+        } catch (const Crash &) {
+            // It ended while it waited.
+        }
+    }
+    return start_child();
+}
+
+void DnnTorchModel::request_opening(Child &child)
+{
     std::vector<int> given;
     for (const Descriptor &file : settings_.files)
         given.push_back(file.get());
     if (settings_.sink.is_open())
         given.push_back(settings_.sink.get());
-    const int control = opened->control();
-    if (!send(control, *settings_.request, Sending::never_waits, given))
-        opened->refuse("it takes no request");
-    const auto cage = opened->receive<CageReply>(control, Kind::cage, patience);
+    if (!send(child.control(), *settings_.request, Sending::never_waits, given))
+        child.refuse("it takes no request");
+    const auto cage =
+        child.receive<CageReply>(child.control(), Kind::cage, {.limit = settings_.limits.open()});
     check_status(cage.head);
     texts_.note("cage", text_of(cage.report));
     texts_.note("engine_name", text_of(cage.engine_name));
     texts_.note("engine_version", text_of(cage.engine_version));
-    check_status(opened->receive<PlainReply>(control, Kind::open, patience).head);
-    return opened;
+}
+
+void DnnTorchModel::await_opening(Child &child) const
+{
+    check_status(
+        child.receive<PlainReply>(child.control(), Kind::open, {.limit = settings_.limits.open()})
+            .head);
 }
 
 DnnTorchModel::ChildHandle DnnTorchModel::child() const
@@ -156,7 +200,8 @@ void DnnTorchModel::start_anew(const ChildHandle &ended, const Crash &crash)
         restarts_++;
     }
     try {
-        ChildHandle opened = open_in_child();
+        ChildHandle opened = start_child();
+        await_opening(*opened);
         const std::lock_guard lock(mutex_);
         child_.swap(opened);
     } catch (const Failure &failure) {
@@ -199,6 +244,7 @@ const char *DnnTorchModel::metadata(const std::string &key)
 void DnnTorchModel::probe(const DnnTorchTensor *in, size_t in_count, DnnTorchTensor *out,
                           size_t out_count)
 {
+    note_use();
     ShapesRequest request = shapes_request(Kind::probe, 0, in, in_count);
     if (out_count > most_outputs)
         throw Failure(DNN_TORCH_BAD_INPUT, "a model returns fewer tensors");
@@ -228,6 +274,7 @@ DnnTorchPlan::DnnTorchPlan(DnnTorchModel &model, const DnnTorchTensor *in, size_
                            const DnnTorchPlanParameters &parameters)
     : model_(model), id_(model.new_id()), request_(shapes_request(Kind::plan, id_, in, in_count))
 {
+    model.note_use();
     request_.budget_seconds = parameters.budget_seconds;
     request_.as_saved = parameters.as_saved;
     if (parameters.samples)

@@ -28,6 +28,7 @@ public:
 
     // Throws a Failure.
     explicit DnnTorchModel(isolation::Settings settings, Start start = isolation::Child::start);
+    ~DnnTorchModel();
     DnnTorchModel(const DnnTorchModel &) = delete;
     DnnTorchModel &operator=(const DnnTorchModel &) = delete;
 
@@ -59,8 +60,17 @@ public:
 
     isolation::RunGate &run_gate() { return run_gate_; }
 
+    // Notes that the model runs, or might: its child serves no other opening.
+    void note_use() { is_used_ = true; }
+
 private:
-    ChildHandle open_in_child();
+    isolation::Child::OnNotice notice_reader();
+    ChildHandle start_child();
+    // Returns a child that waits to open the model: one that did so before, or a new one.
+    ChildHandle ready_child();
+    // Begins to open the model; the child's cage is closed afterwards.  Throws a Failure.
+    void request_opening(isolation::Child &child);
+    void await_opening(isolation::Child &child) const;
     // Restarts the model in a new child, unless another thread did so since `ended` was the child.
     // Throws `crash` if no restart is left.  Call it alone in the run gate.
     void start_anew(const ChildHandle &ended, const isolation::Crash &crash);
@@ -71,6 +81,7 @@ private:
     const std::shared_ptr<engine_torch::TuningBroker> broker_;
     isolation::Texts texts_;
     std::atomic<int64_t> last_id_{0};
+    std::atomic<bool> is_used_{false};
 
     isolation::RunGate run_gate_;
 
