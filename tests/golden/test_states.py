@@ -131,6 +131,104 @@ class ReadsBefore(nn.Module):
         return x * 0.1 + error
 
 
+class ConvertsTwice(nn.Module):
+    """Ends a run with less than it began with."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.full((1,), 1.7)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.gain = self.gain.to(torch.float32)
+        x = x * self.gain * 0.3
+        self.gain = self.gain.to(torch.uint8)
+        return x
+
+
+class Gain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.full((1,), 1.7)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.gain = self.gain.type_as(x)
+        return x * self.gain
+
+
+class CallsTwice(nn.Module):
+    """The second call is with integers."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = Gain()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.gain(x) * 0.3 + self.gain((x * 100).to(torch.uint8)) * 0.001
+
+
+class ReadsType(nn.Module):
+    """Reads the type before it converts, for something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.full((1,), 1.7)
+
+    def forward(self, x: Tensor) -> Tensor:
+        is_float = self.gain.dtype == torch.float32
+        self.gain = self.gain.to(torch.uint8)
+        return x * 0.5 if is_float else x * 0.2
+
+
+class TypeAsBefore(ReadsType):
+    """Converts something else to the type of before."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        rounded = (x * 10).type_as(self.gain)
+        self.gain = self.gain.to(torch.uint8)
+        return rounded * 0.05
+
+
+class TypeOfAnother(nn.Module):
+    """Converts to the type of an attribute that is converted later."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain, self.other = torch.full((1,), 1.7), torch.zeros(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.gain = self.gain.to(self.other.dtype)
+        self.other = self.other.to(torch.uint8)
+        return x * self.gain * 0.3
+
+
+class Alternates(nn.Module):
+    """Converts to one type and to another one by turns."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.full((1,), 1.7)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.gain.dtype == torch.float32:
+            self.gain = self.gain.to(torch.uint8)
+        else:
+            self.gain = self.gain.to(torch.float32)
+        return x * 0.3 * (self.gain / 2 + (self.gain.to(torch.float32) * 0 + 0.5).type_as(self.gain))
+
+
+class TypeBySamples(nn.Module):
+    """Bright pictures choose the tensor whose type it is."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.full((1,), 1.7)
+
+    def forward(self, x: Tensor) -> Tensor:
+        like = x.to(torch.uint8) if bool(x.mean() > 0.5) else x
+        self.gain = self.gain.type_as(like)
+        return x * 0.3 * self.gain
+
+
 class Adds(nn.Module):
     """Adds to what it converts."""
 
@@ -205,7 +303,6 @@ class Asks(nn.Module):
         self.mean = torch.full((1, 3, 1, 1), 0.1, dtype=torch.float64)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = x.to(self.mean).type_as(x)
         differs = self.mean.dtype != x.dtype
         differs = asked_65536_times(asked_65536_times(asked_65536_times(asked_65536_times(differs))))
         if differs:
@@ -222,7 +319,9 @@ def test_attributes_that_are_converted_are_no_memory(kind, tmp_path):
     assert not remembers(path)
 
 
-@pytest.mark.parametrize("kind", [Rounds, Chooses, ReadsBefore, Adds, Appends, Averages, Repeats])
+@pytest.mark.parametrize("kind", [
+    Rounds, Chooses, ReadsBefore, Adds, Appends, Averages, Repeats, ConvertsTwice, CallsTwice, ReadsType,
+    TypeAsBefore, TypeOfAnother, Alternates, TypeBySamples])
 def test_conversions_that_runs_depend_on_are_memory(kind, tmp_path):
     path = tmp_path / "m.pt"
     made = through(kind(), path, 2)

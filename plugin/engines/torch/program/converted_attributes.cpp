@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ bool is_one_of(const Node &node, const std::array<std::string_view, Count> &name
 
 constexpr std::array<std::string_view, 4> about_types = {"prim::dtype", "prim::device",
                                                          "prim::is_cuda", sound_type};
+constexpr std::array<std::string_view, 2> about_devices = {"prim::device", "prim::is_cuda"};
 constexpr std::array<std::string_view, 5> comparisons = {"aten::eq", "aten::ne", "aten::__not__",
                                                          "aten::__and__", "aten::__or__"};
 
@@ -107,6 +109,21 @@ const Node *conversion_of_elements(const Value *list)
     return conversion;
 }
 
+// Whether the nodes are in different branches, so that a run has one of them at most.
+bool are_alternatives(const Node &a, const Node &b)
+{
+    std::map<const Node *, const Block *> branches_of_a;
+    const auto outer = [](const Node *node) { return node->owningBlock()->owningNode(); };
+    for (const Node *node = &a; node; node = outer(node))
+        branches_of_a[outer(node)] = node->owningBlock();
+    for (const Node *node = &b; node; node = outer(node)) {
+        const auto branch = branches_of_a.find(outer(node));
+        if (branch != branches_of_a.end())
+            return branch->second != node->owningBlock();
+    }
+    return false;
+}
+
 // Finds the attributes of the objects that the module itself consists of.
 class AttributeFinder
 {
@@ -135,16 +152,41 @@ public:
     }
 
 private:
-    // Whether the attribute is only set to its own value, converted.
+    // Whether the attribute is only set to its own value, converted.  Converted to two types, the
+    // value could lose what the next run's first conversion needs.
     bool is_only_converted(const ConvertedAttribute &attribute) const
     {
         if (attribute.sets.empty() || attribute.reads.empty())
             return false;
         const c10::TypePtr &type = (*attribute.reads.begin())->output()->type();
+        const Node &first = **attribute.sets.begin();
         return std::all_of(attribute.sets.begin(), attribute.sets.end(), [&](const Node *set) {
             return runs_once(*set) && *set->input(1)->type() == *type &&
-                   is_converted(set->input(1), attribute);
+                   is_converted(set->input(1), attribute) &&
+                   (set == &first || (are_alternatives(*set, first) &&
+                                      type_source_of(*set) == type_source_of(first)));
         });
+    }
+
+    // What an attribute's new type is: that of a tensor, or one that a number names.
+    using TypeSource = std::pair<const Value *, std::optional<int64_t>>;
+
+    TypeSource type_source_of(const Node &set) const
+    {
+        const Node *elements = conversion_of_elements(set.input(1));
+        const Node &conversion = elements ? *elements : *set.input(1)->node();
+        for (const Value *input : conversion.inputs().slice(1)) {
+            if (input->type()->kind() == c10::TypeKind::TensorType)
+                return {input, std::nullopt};
+            if (input->type()->kind() != c10::TypeKind::IntType)
+                continue;
+            if (is_operator(*input->node(), "prim::dtype"))
+                return {input->node()->input(0), std::nullopt};
+            const auto number = known_.value_of(input);
+            return number && number->isInt() ? TypeSource(nullptr, number->toInt())
+                                             : TypeSource(input, std::nullopt);
+        }
+        return {nullptr, std::nullopt};
     }
 
     // Whether this is the attribute's value, converted or not.
@@ -160,14 +202,28 @@ private:
                is_converted(conversion->input(0)->node()->input(0), attribute);
     }
 
-    // Whether numbers that name a type are the same for all samples.
+    // Whether the numbers and tensors that name a type name the same one for all samples.
     bool has_fixed_type(const Node &conversion) const
     {
-        return std::all_of(conversion.inputs().begin(), conversion.inputs().end(),
+        return std::all_of(conversion.inputs().begin() + 1, conversion.inputs().end(),
                            [&](const Value *input) {
-                               return input->type()->kind() != c10::TypeKind::IntType ||
-                                      is_same_for_all_samples(input);
+                               return input->type()->kind() == c10::TypeKind::IntType
+                                          ? is_same_for_all_samples(input)
+                                          : is_chosen_for_all_samples(input);
                            });
+    }
+
+    // Whether the samples do not choose among values.
+    bool is_chosen_for_all_samples(const Value *value) const
+    {
+        const Node &node = *value->node();
+        if (node.kind() == prim::Loop)
+            return false;
+        if (node.kind() != prim::If)
+            return true;
+        return is_same_for_all_samples(node.input()) &&
+               is_chosen_for_all_samples(node.blocks().at(0)->outputs().at(value->offset())) &&
+               is_chosen_for_all_samples(node.blocks().at(1)->outputs().at(value->offset()));
     }
 
     // Whether the node runs at most once in a run, and which is the same for all samples.
@@ -286,20 +342,22 @@ public:
     }
 
     // Whether nothing uses the saved value, or what is converted from it, before the attribute is
-    // set.  Its type does not count.
+    // set.  Its type may decide whether it is converted.
     bool only_becomes_later(const Value *value) const
     {
         return std::all_of(value->uses().begin(), value->uses().end(), [&](const Use &use) {
             const Node &user = *use.user;
             if (converts_its_input(user) && use.offset > 0) // x.type_as(value)
-                return true;
+                return false;
             if (converts_its_input(user) || is_operator(user, "aten::__getitem__"))
                 return is_later(user.output()) || only_becomes_later(user.output());
             if (is_operator(user, "aten::append"))
                 return is_later(user.input(0));
             if (user.kind() == prim::Return)
                 return is_later(value_after(use));
-            return is_operator(user, "aten::len") || is_one_of(user, about_types);
+            if (is_operator(user, "aten::len") || is_one_of(user, about_devices))
+                return true;
+            return is_operator(user, "prim::dtype") && only_decides(user.output());
         });
     }
 
@@ -319,8 +377,51 @@ private:
 
     bool is_later(const Value *value) const { return later_.count(value) > 0; }
 
+    // Whether the value only decides whether the attribute is converted.  Asks for each value only
+    // once, however many others depend on it.
+    bool only_decides(const Value *value) const
+    {
+        const auto [known, is_new] = only_decides_.try_emplace(value, true);
+        if (is_new)
+            known->second = value && is_found_to_only_decide(*value);
+        return known->second;
+    }
+
+    bool is_found_to_only_decide(const Value &value) const
+    {
+        return std::all_of(value.uses().begin(), value.uses().end(), [&](const Use &use) {
+            const Node &user = *use.user;
+            if (is_one_of(user, comparisons))
+                return only_decides(user.output());
+            if (user.kind() == prim::Return)
+                return only_decides(value_after(use));
+            return user.kind() == prim::If && use.offset == 0 &&
+                   std::all_of(user.outputs().begin(), user.outputs().end(),
+                               [&](const Value *output) { return is_later(output); }) &&
+                   std::all_of(user.blocks().begin(), user.blocks().end(),
+                               [this](const Block *block) { return only_makes_later(*block); });
+        });
+    }
+
+    // Whether the block only makes the attribute's next value.
+    bool only_makes_later(const Block &block) const
+    {
+        constexpr std::array<std::string_view, 2> of_lists = {"aten::len", "aten::__getitem__"};
+        return std::all_of(block.nodes().begin(), block.nodes().end(), [&](const Node *node) {
+            if (is_operator(*node, "aten::append"))
+                return is_later(node->input(0));
+            if (node->kind() == prim::If || node->kind() == prim::Loop)
+                return std::all_of(node->blocks().begin(), node->blocks().end(),
+                                   [&](const Block *inner) { return only_makes_later(*inner); });
+            return node->kind() == prim::Constant || node->kind() == prim::ListConstruct ||
+                   converts_its_input(*node) || is_one_of(*node, about_types) ||
+                   is_one_of(*node, comparisons) || is_one_of(*node, of_lists);
+        });
+    }
+
     const ConvertedAttribute &attribute_;
     std::set<const Value *> later_; // the attribute's values after it is set
+    mutable std::map<const Value *, bool> only_decides_;
 };
 
 } // namespace
