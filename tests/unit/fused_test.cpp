@@ -190,6 +190,30 @@ TEST(FusedPrograms, TellOfSamplesThatAreNotFinite)
         }
 }
 
+// Channels that only pad a vector are no part of the network.
+TEST(FusedPrograms, BoundWhatIsInfiniteWhereTheNetworkDoes)
+{
+    constexpr Extent extent = {9, 11};
+    Dice dice(6);
+    for (const Pair kernel : {Pair{1, 1}, Pair{3, 3}})
+        for (const LayoutChoice layouts : all_layouts) {
+            const Pair padding = {kernel.y / 2, kernel.x / 2};
+            Graph graph(3);
+            ValueId value = graph.add(convolution(dice, 3, 9, kernel, padding), {0});
+            value = graph.add(Activation{ActivationKind::clamp, 0, 6}, {value});
+            value = graph.add(convolution_3x3(dice, 9, 3), {value});
+            const auto program = Program::compile(graph, extent, {.layouts = layouts});
+            Plane input = picture(dice, 3, extent);
+            input.samples[150] = INFINITY;
+            bool is_sound = false;
+            const std::vector<float> made = compute(program, samples_of(input), &is_sound);
+            if (!is_sound)
+                continue; // another variant runs
+            const Plane wanted = interpret(graph, input);
+            EXPECT_LE(difference(made, wanted).largest, 1e-4) << program->text();
+        }
+}
+
 TEST(FusedGraph, RefusesWhatDoesNotFit)
 {
     Graph graph(4);

@@ -164,6 +164,7 @@ template <class Sample> void Run::run_step(const Step &step)
         for (int64_t y = step.first; y < step.first + step.count; y++)
             make_row<Sample>(stage, y);
     run_tail<Sample>(step);
+    clear_padding<Sample>(step);
     if constexpr (std::is_same_v<Sample, float>)
         if (watch_ && !std::holds_alternative<Store>(stage.core))
             for (int64_t y = step.first; y < step.first + step.count; y++)
@@ -184,6 +185,21 @@ template <class Sample> void Run::run_tail(const Step &step)
                            {others, tail.others.size()},
                            reinterpret_cast<float *>(memory_ + parts_.tail));
     }
+}
+
+// What a kernel of ours leaves in channels that only pad a block, or a tail makes of their zeros, may
+// be infinite, and zero weights would make NaN of it.
+template <class Sample> void Run::clear_padding(const Step &step)
+{
+    const Stage &stage = program_->list().stages[step.stage];
+    const StageKernel &kernel = program_->kernel(step.stage);
+    const bool is_clear =
+        program_->tail(step.stage).steps.empty() && !kernel.winograd && !kernel.direct;
+    if (is_clear || std::holds_alternative<Store>(stage.core))
+        return;
+    const RowLayout &layout = program_->layout(stage.output);
+    for (int64_t y = step.first; y < step.first + step.count; y++)
+        clear_padded_channels(row<Sample>(stage.output, y), layout);
 }
 
 void Run::convolve(const Step &step)

@@ -56,6 +56,7 @@ private:
     template <class Sample> void run_all();
     template <class Sample> void run_step(const Step &step);
     template <class Sample> void run_tail(const Step &step);
+    template <class Sample> void clear_padding(const Step &step);
     template <class Sample> void make_row(const Stage &stage, int64_t y);
     template <class Sample> Sample *row(TensorId tensor, int64_t y);
 
