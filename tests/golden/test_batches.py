@@ -91,6 +91,20 @@ def test_frames_of_a_batch(tmp_path, model, isolate):
         assert is_told == (model not in (PickedByNumber, EachByItself))
 
 
+class MakesNan(nn.Module):
+    """Of dark samples."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.log(x - 0.1) * 0.2 + 0.8
+
+
+def test_nan_in_a_batch(tmp_path):
+    torch.jit.script(MakesNan()).save(str(tmp_path / "net.pt"))
+    alone, _ = run(tmp_path / "net.pt", clip(), tune=0)
+    together, is_told = run(tmp_path / "net.pt", clip(), tune=0, batch_size=3)
+    assert (alone == together).all() and not is_told
+
+
 class Adds(nn.Module):
     def __init__(self, far: bool):
         super().__init__()
