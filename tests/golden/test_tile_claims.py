@@ -447,10 +447,77 @@ class Reads(nn.Module):
         return x * float(x[0, 0, 9, 9])
 
 
+# Whose results change with the area or with the shorter side, which hardly change among the strips that
+# are tried.
+
+
+class ByArea(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0)
+
+
+class ByNumbers(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(max(x.numel() / 180000, 0.5), 1.0)
+
+
+class ByShorterSide(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.clamp(max=min(x.shape[2], x.shape[3], 150) / 150)
+
+
+class ByList(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * [0.2, 0.5, 1.0][min(min(x.shape[2], x.shape[3]) // 90, 2)]
+
+
+class ByTensor(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.tensor(0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0)
+
+
+class ByFilled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.full_like(x, 0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0)
+
+
+class BySum(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (torch.ones(x.shape[2], 1) @ torch.ones(1, x.shape[3])).sum().clamp(20000, 60000) / 60000
+
+
+class ByPlace(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        h, w = x.shape[2], x.shape[3]
+        return x * (torch.arange(h * w).view(1, 1, h, w) > 45000).float()
+
+
+SIZED = [ByArea(), ByNumbers(), ByShorterSide(), ByList(), ByTensor(), ByFilled(), BySum(), ByPlace()]
+
+
+class LooksUp(nn.Module):
+    """Takes no samples beyond black and white."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("curve", torch.linspace(0, 1, 256) ** 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.curve[(x * 255).round().long()]
+
+
+def test_a_table_without_bounds_stays_local(tmp_path):
+    image = textured(331, 273)
+    result = in_tiles(save(tmp_path, LooksUp()), image, tile=128, isolate=0)
+    assert not is_blended(result), result
+    assert difference(result, by_torch(LooksUp(), image)).max() <= 1
+
+
 @pytest.mark.parametrize("net,word", [
-    (Sorted(), "sort"), (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
+    *((net, "computed with the picture's size") for net in SIZED), (Sorted(), "sort"),
+    (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
     (Repeats(), "loop"), (Reads(), "read from a sample"), (Dark(), "mean"),
-    (Capped(), "branch on the picture's size"), (Warp(), "grid_sampler"),
+    (Capped(), "branch on the picture's size"), (Warp(), "computed with the picture's size"),
     (KeyedDeeply(), "of the outcome of a comparison"), (Counted(), "of the outcome of a comparison"),
     (Mean(), "mean of the outcome of a comparison"),
     (Rounded(), "of the outcome of a comparison or lookup"), (KeyedLate(), "a comparison that may"),

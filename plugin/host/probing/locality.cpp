@@ -124,7 +124,8 @@ private:
             add(compare(*other, made), block, along(made.size, axis_));
     }
 
-    // Returns nullopt if the model fails on NaN, as do some that use samples as indices.
+    // Returns nullopt if the model fails on what no frame has, as do some that use samples as
+    // indices.
     std::optional<TrialPicture> run_with(TrialPicture picture, Lines lines, float value) const
     {
         for (size_t i = 0; i < picture.samples.size(); i++) {
@@ -137,7 +138,8 @@ private:
         try {
             return run_(picture);
         } catch (const Error &error) {
-            if (!std::isnan(value) || error.code() != AVERROR_EXTERNAL)
+            const bool is_usual = value >= 0 && value <= 1;
+            if (is_usual || error.code() != AVERROR_EXTERNAL)
                 throw;
             return std::nullopt;
         }

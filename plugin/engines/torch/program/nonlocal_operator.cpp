@@ -38,6 +38,8 @@ enum Origin : unsigned {
     statistics = 4U,     // statistics over dimensions that may be spatial
     compared = 8U,       // a comparison, of which only the outcome is left
     discontinuous = 16U, // a step: small changes of samples may not show, in any trial
+    places = 32U,        // coordinates of the whole picture
+    measures = 64U,      // a tensor whose values follow from the width or the height
 };
 
 std::string name_of(const Node &node)
@@ -51,6 +53,13 @@ std::string name_of(const Node &node)
 bool is_tensor_value(const Value &value)
 {
     return value.type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+bool is_number(const Value &value)
+{
+    const c10::TypeKind kind = value.type()->kind();
+    return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType ||
+           kind == c10::TypeKind::NumberType;
 }
 
 bool raises(const Block &block)
@@ -373,9 +382,11 @@ private:
         if (reads_only_extents(node, name))
             return;
         const unsigned given = marks_of_inputs(node);
-        unsigned marks = given & ~unsigned{compared};
+        unsigned marks = (given & ~unsigned{compared}) | marks_of_extents(node, name, given);
         std::optional<Footprints> result;
         if (given & samples) {
+            if (computes_with_extents(node, name))
+                report("samples that are computed with the picture's size");
             check(node, name, marks);
             if (compares(name))
                 marks |= compared;
@@ -396,6 +407,44 @@ private:
         }
         if (writes_first(node))
             write(node.input(0), marks, result);
+    }
+
+    // What an operator makes of the picture's extents alone.  Trials are of few sizes, and hardly
+    // change the area or the shorter side.
+    unsigned marks_of_extents(const Node &node, const std::string &name, unsigned given) const
+    {
+        if (!(given & extents) || (given & samples))
+            return 0;
+        if (makes_places(name))
+            return places;
+        const bool is_reduced =
+            reduces(name) && !node.kind().is_prim() && is_tensor_value(*node.input(0));
+        const bool is_compared = (given & places) && (compares(name) || rounds(name));
+        const bool is_filled = fills(name) && takes_extents(node);
+        return is_reduced || is_compared || is_filled || takes_values(name) ? unsigned{measures}
+                                                                            : 0U;
+    }
+
+    // Whether a single number follows from the extents.
+    bool takes_extents(const Node &node) const
+    {
+        return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
+            return is_number(*input) && (marks_of(input) & extents);
+        });
+    }
+
+    // Whether the operator computes each sample with a number that follows from the extents.
+    bool computes_with_extents(const Node &node, const std::string &name) const
+    {
+        const OperatorReach reach = operator_reach(name);
+        if ((reach != OperatorReach::elementwise && reach != OperatorReach::loses_nan) ||
+            moves_samples(name) || name == "cat")
+            return false;
+        return takes_extents(node) ||
+               std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
+                   const unsigned marks = marks_of(input);
+                   return is_tensor_value(*input) && (marks & measures) && !(marks & samples);
+               });
     }
 
     // Whether a change of samples may not show in the result.

@@ -112,6 +112,28 @@ bool rounds(const std::string &name)
     return names.count(name) > 0;
 }
 
+bool makes_places(const std::string &name)
+{
+    return name == "arange" || name == "linspace" || name == "range";
+}
+
+bool reduces(const std::string &name)
+{
+    static const Names names = names_of("sum mean prod max min amax amin std var norm");
+    return names.count(name) > 0;
+}
+
+bool takes_values(const std::string &name)
+{
+    return name == "tensor" || name == "scalar_tensor" || name == "as_tensor" ||
+           name == "NumToTensor";
+}
+
+bool fills(const std::string &name)
+{
+    return name == "full" || name == "full_like" || name == "new_full" || name == "fill";
+}
+
 bool makes_view(const std::string &name)
 {
     static const Names names = names_of("slice select narrow view reshape permute transpose "

@@ -31,6 +31,18 @@ bool compares(const std::string &name);
 // Whether the result may stay the same after small changes of samples.
 bool rounds(const std::string &name);
 
+// Whether the operator makes consecutive numbers.
+bool makes_places(const std::string &name);
+
+// Whether the operator makes one number of many.
+bool reduces(const std::string &name);
+
+// Whether the operator makes a tensor whose values are its arguments.
+bool takes_values(const std::string &name);
+
+// Whether the operator fills a tensor with a number.
+bool fills(const std::string &name);
+
 // Whether the result is a view of the memory of the first argument.
 bool makes_view(const std::string &name);
 
