@@ -39,8 +39,8 @@ enum class Kind : uint32_t {
     // Over the control channel, with two replies: the state of the cage, and the opened model.
     open = 1,
     cage,
-    // Over the control channel, without a reply.  After `close`, and if a model could not be opened,
-    // the same file may be opened again.
+    // Over the control channel, without a reply.  The same file may be opened again after `close`,
+    // and after a model that could not be opened.
     channel,
     stop,
     plan_close,

@@ -187,8 +187,8 @@ template <class Sample> void Run::run_tail(const Step &step)
     }
 }
 
-// What a kernel of ours leaves in channels that only pad a block, or a tail makes of their zeros, may
-// be infinite, and zero weights would make NaN of it.
+// What a kernel of ours leaves in channels that only pad a block, or a tail makes of their zeros,
+// may be infinite, and zero weights would make NaN of it.
 template <class Sample> void Run::clear_padding(const Step &step)
 {
     const Stage &stage = program_->list().stages[step.stage];
