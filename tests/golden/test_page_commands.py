@@ -210,8 +210,9 @@ def put_stand_ins(folder, page, command):
 
 def output_of(command):
     """The file that an ffmpeg or a conversion writes, or None."""
-    name = shlex.split(command, comments=True)[-1]
-    writes = "ffmpeg" in command or "dnn-torch convert" in command
+    words = shlex.split(command, comments=True)
+    name = words[-1]
+    writes = "ffmpeg" in words or "dnn-torch convert" in command
     return name if writes and re.fullmatch(r"[\w-]+\.\w+", name) else None
 
 
