@@ -407,7 +407,15 @@ class Table(nn.Module):
         return 0.5 * y[:, :, 0] + 0.5 * z
 
 
-@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table()])
+class ScalesByChannels(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        _, c, h, w = x.shape
+        if c == 4:
+            x = x[:, :3] * x[:, 3:]
+        return (x * float(c) ** -0.5)[:, :, :h, :w]
+
+
+@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table(), ScalesByChannels()])
 def test_what_is_of_one_place_stays_local(tmp_path, net):
     image = textured(331, 273)
     result = in_tiles(save(tmp_path, net), image, tile=128, isolate=0)

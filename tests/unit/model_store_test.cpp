@@ -258,6 +258,24 @@ DnnTorchTensor picture()
         .size = sizeof(DnnTorchTensor), .type = DNN_TORCH_F32, .rank = 4, .dims = {1, 1, 8, 16}};
 }
 
+// Its process may serve the next opening.
+TEST_F(ModelStoreTest, ClosesWhatWasOnlyDescribedForOtherOptions)
+{
+    ModelStore store(for_ever);
+    ModelOptions other = options();
+    other.optimize = "0";
+    store.open(engine_, options())->metadata("notice");
+    std::shared_ptr<Model> tried = store.open(engine_, other);
+    EXPECT_EQ(count("close"), 1);
+    const Model *const address = tried.get();
+    const DnnTorchTensor frame = picture();
+    tried->probe({&frame, 1}, 1);
+    tried.reset();
+    store.open(engine_, options());
+    EXPECT_EQ(count("close"), 1);
+    EXPECT_EQ(store.open(engine_, other).get(), address);
+}
+
 // Whoever comes second runs nothing: what was tried is remembered, also where it failed.
 TEST_F(ModelStoreTest, WhatAModelWasTriedOnIsRemembered)
 {

@@ -306,6 +306,7 @@ Model::Model(const DnnTorchEngine &engine, const ModelOptions &options,
 
 std::vector<DnnTorchTensor> Model::probe(std::span<const DnnTorchTensor> in, size_t out_count)
 {
+    was_tried_ = true;
     Shapes shapes(in.begin(), in.end());
     auto found = probed_.get(key_of(in, static_cast<int64_t>(out_count)),
                              [&]() -> std::variant<Shapes, Error> {
@@ -341,6 +342,7 @@ Model::Shapes Model::run_probe(const Shapes &in, size_t out_count)
 std::shared_ptr<const ModelPlan> Model::plan(std::span<const DnnTorchTensor> in,
                                              const PlanParameters &parameters)
 {
+    was_tried_ = true;
     if (parameters.gathered)
         return std::make_shared<const ModelPlan>(engine_, model_, in, parameters);
     ShapeKey key = key_of(in, static_cast<int64_t>(parameters.tuning_seconds * 1000));

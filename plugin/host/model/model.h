@@ -152,6 +152,9 @@ public:
     bool is_lost() const { return lost_; }
     void give_up() { lost_ = true; }
 
+    // Returns whether it was probed or planned, and not only described.
+    bool was_tried() const { return was_tried_; }
+
     // Returns the shapes of the outputs for inputs of the shapes `in`, and remembers them.
     // Does not affect later results.
     std::vector<DnnTorchTensor> probe(std::span<const DnnTorchTensor> in, size_t out_count);
@@ -200,7 +203,7 @@ private:
     std::vector<ModelPart> parts_;
     // Errors are remembered like shapes, because they tell as much about the model.
     Memo<ShapeKey, std::variant<Shapes, Error>> probed_{16};
-    std::atomic<bool> lost_{false};
+    std::atomic<bool> lost_{false}, was_tried_{false};
     std::mutex mutex_;
     // ---- under mutex_
     std::list<RememberedPlan> plans_;

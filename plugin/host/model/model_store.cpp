@@ -195,9 +195,9 @@ std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &ope
         lost.push_back(std::move(model));
     }
     std::promise<std::shared_ptr<Model>> promise;
-    // Those were opened with other options.
-    std::list<Entry> replaced =
-        take_idle([&](const Entry &entry) { return entry.key.file == key.file; });
+    // Those were opened with other options, to be described.
+    std::list<Entry> replaced = take_idle(
+        [&](const Entry &entry) { return entry.key.file == key.file && !entry.idle->was_tried(); });
     auto entry = entries.insert(entries.end(), Entry{.key = key, .loading = promise.get_future()});
     lock.unlock();
     replaced.clear(); // before the load, which may use the same process

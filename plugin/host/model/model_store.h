@@ -16,8 +16,9 @@ namespace dnn_torch
 //
 // Users own a model while it is in use; the store does not.  When the last user releases it,
 // the store keeps the model for the grace period, because a program may build the same graph
-// again.  It keeps no more than a few models, and only one of each file: opening the file with
-// other options closes it.  A thread closes the others and ends with the last one.
+// again.  It keeps no more than a few models.  A thread closes them and ends with the last one.
+// A model that was only described is closed when its file is opened with other options: one process
+// may serve both.
 //
 // A file whose changes might be missed is not shared, see identity_of().
 class ModelStore

@@ -89,6 +89,7 @@ DnnTorchTensorInfo info_of(const WireInfo &wire)
 std::vector<Descriptor> copies_of(const std::vector<Descriptor> &files)
 {
     std::vector<Descriptor> copies;
+    copies.reserve(files.size());
     for (const Descriptor &file : files)
         copies.emplace_back(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
     return copies;

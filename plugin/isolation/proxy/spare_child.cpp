@@ -63,6 +63,7 @@ std::optional<Subject> subject_of(const Settings &settings)
                        .memory_bytes = request.memory_bytes,
                        .cage_is_required = request.cage_is_required,
                        .files = {}};
+    subject.files.reserve(settings.files.size());
     for (const Descriptor &file : settings.files) {
         const std::optional<FileStamp> stamp = stamp_of(file.get());
         if (!stamp)

@@ -506,7 +506,8 @@ private:
                 mark(node.output(), extents);
             return true;
         }
-        if (name == "__getitem__" && reads_extent(node))
+        if ((name == "__getitem__" && reads_extent(node)) ||
+            (name == "ListUnpack" && reads_extents(node)))
             return true;
         const bool is_attribute = node.kind().is_prim() && name != "tolist" && name != "min" &&
                                   name != "max" && node.inputs().size() == 1 &&
@@ -516,15 +517,33 @@ private:
     }
 
     // The batch and the channels do not depend on the picture's size.
+    void read_extent(const Value *of, int64_t dimension, const Value *extent)
+    {
+        const PictureAxes &axes = axes_of(of);
+        if (is_of_samples(of) && (!axes.is_known() || axes.is_spatial(dimension)))
+            mark(extent, extents);
+    }
+
+    static bool is_shape(const Value &list)
+    {
+        return name_of(*list.node()) == "size" && list.node()->inputs().size() == 1;
+    }
+
     bool reads_extent(const Node &node)
     {
-        const Node &maker = *node.input(0)->node();
         const auto which = numbers(node.input(1));
-        if (name_of(maker) != "size" || maker.inputs().size() != 1 || !which)
+        if (!is_shape(*node.input(0)) || !which)
             return false;
-        const PictureAxes &axes = axes_of(maker.input(0));
-        if (is_of_samples(maker.input(0)) && (!axes.is_known() || axes.is_spatial(which->front())))
-            mark(node.output(), extents);
+        read_extent(node.input(0)->node()->input(), which->front(), node.output());
+        return true;
+    }
+
+    bool reads_extents(const Node &node)
+    {
+        if (!is_shape(*node.input()))
+            return false;
+        for (size_t i = 0; i < node.outputs().size(); i++)
+            read_extent(node.input()->node()->input(), static_cast<int64_t>(i), node.output(i));
         return true;
     }
 
