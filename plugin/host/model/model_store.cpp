@@ -100,6 +100,7 @@ Key key_of(const DnnTorchEngine &engine, const ModelOptions &options, const File
 std::vector<ModelPart> reopened(const std::vector<ModelPart> &known, const ModelOptions &options)
 {
     std::vector<std::string> names;
+    names.reserve(known.size());
     for (const ModelPart &part : known)
         names.push_back(part.name);
     if (names.empty())
@@ -115,7 +116,7 @@ std::vector<ModelPart> reopened(const std::vector<ModelPart> &known, const Model
 } // namespace
 
 struct ModelStore::State : std::enable_shared_from_this<State> {
-    explicit State(std::chrono::milliseconds grace_) : grace(grace_) {}
+    explicit State(std::chrono::milliseconds idle_time) : grace(idle_time) {}
 
     const std::chrono::milliseconds grace;
     const pid_t process = getpid();
@@ -183,7 +184,7 @@ std::shared_ptr<Model> ModelStore::State::open(const Key &key, const Opener &ope
             continue;
         if (auto loading = entry.loading; loading.valid()) {
             lock.unlock();
-            std::shared_ptr<Model> model = loading.get();
+            const std::shared_ptr<Model> &model = loading.get();
             return model ? model : opener().model;
         }
         std::shared_ptr<Model> model = entry.idle ? hand_out(entry.idle) : entry.in_use.lock();
