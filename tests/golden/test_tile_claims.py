@@ -415,7 +415,17 @@ class ScalesByChannels(nn.Module):
         return (x * float(c) ** -0.5)[:, :, :h, :w]
 
 
-@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table(), ScalesByChannels()])
+class ScalesByTokens(nn.Module):
+    """Attention within windows does, after a reshape."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        b, c, h, w = x.shape
+        tokens = x.permute(0, 2, 3, 1).reshape(-1, 1, c)
+        tokens = tokens * float(tokens.size(-1)) ** -0.5
+        return tokens.view(b, h, w, c).permute(0, 3, 1, 2)
+
+
+@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table(), ScalesByChannels(), ScalesByTokens()])
 def test_what_is_of_one_place_stays_local(tmp_path, net):
     image = textured(331, 273)
     result = in_tiles(save(tmp_path, net), image, tile=128, isolate=0)
@@ -500,7 +510,23 @@ class ByPlace(nn.Module):
         return x * (torch.arange(h * w).view(1, 1, h, w) > 45000).float()
 
 
-SIZED = [ByArea(), ByNumbers(), ByShorterSide(), ByList(), ByTensor(), ByFilled(), BySum(), ByPlace()]
+class ByWeight(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        weight = torch.ones(3, 1, 1, 1) * (0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0)
+        return functional.conv2d(x, weight, groups=3)
+
+
+class ByIndex(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("gains", torch.linspace(0.2, 1, 6))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gains[min(x.shape[2] * x.shape[3] // 10000, 5)]
+
+
+SIZED = [ByArea(), ByNumbers(), ByShorterSide(), ByList(), ByTensor(), ByFilled(), BySum(), ByPlace(), ByWeight(),
+         ByIndex()]
 
 
 class LooksUp(nn.Module):

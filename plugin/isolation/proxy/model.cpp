@@ -142,7 +142,7 @@ Child::OnNotice DnnTorchModel::notice_reader()
 DnnTorchModel::ChildHandle DnnTorchModel::start_child()
 {
     ChildHandle started = start_(notice_reader(), broker_);
-    request_opening(*started);
+    request_opening(*started, settings_.limits.open());
     return started;
 }
 
@@ -151,16 +151,17 @@ DnnTorchModel::ChildHandle DnnTorchModel::ready_child()
     if (ChildHandle spare = take_spare(settings_)) {
         try {
             spare->report_to(notice_reader());
-            request_opening(*spare);
+            constexpr auto moment = std::chrono::seconds(2);
+            request_opening(*spare, moment);
             return spare;
         } catch (const Crash &) {
-            // It ended while it waited.
+            // It ended while it waited, or does not answer at once.
         }
     }
     return start_child();
 }
 
-void DnnTorchModel::request_opening(Child &child)
+void DnnTorchModel::request_opening(Child &child, const Limits::Limit &limit)
 {
     std::vector<int> given;
     for (const Descriptor &file : settings_.files)
@@ -169,8 +170,7 @@ void DnnTorchModel::request_opening(Child &child)
         given.push_back(settings_.sink.get());
     if (!send(child.control(), *settings_.request, Sending::never_waits, given))
         child.refuse("it takes no request");
-    const auto cage =
-        child.receive<CageReply>(child.control(), Kind::cage, {.limit = settings_.limits.open()});
+    const auto cage = child.receive<CageReply>(child.control(), Kind::cage, {.limit = limit});
     check_status(cage.head);
     texts_.note("cage", text_of(cage.report));
     texts_.note("engine_name", text_of(cage.engine_name));

@@ -69,7 +69,7 @@ private:
     // Returns a child that waits to open the model: one that did so before, or a new one.
     ChildHandle ready_child();
     // Begins to open the model; the child's cage is closed afterwards.  Throws a Failure.
-    void request_opening(isolation::Child &child);
+    void request_opening(isolation::Child &child, const isolation::Limits::Limit &limit);
     void await_opening(isolation::Child &child) const;
     // Restarts the model in a new child, unless another thread did so since `ended` was the child.
     // Throws `crash` if no restart is left.  Call it alone in the run gate.

@@ -34,12 +34,13 @@ namespace prim = c10::prim;
 // What a value was computed from.
 enum Origin : unsigned {
     samples = 1U,        // samples of the picture
-    extents = 2U,        // its width or height
+    extents = 2U,        // its width or height, or a dimension that may be one of them
     statistics = 4U,     // statistics over dimensions that may be spatial
     compared = 8U,       // a comparison, of which only the outcome is left
     discontinuous = 16U, // a step: small changes of samples may not show, in any trial
     places = 32U,        // coordinates of the whole picture
     measures = 64U,      // a tensor whose values follow from the width or the height
+    spatial = 128U,      // certainly the width or the height, or both
 };
 
 std::string name_of(const Node &node)
@@ -413,32 +414,40 @@ private:
     // change the area or the shorter side.
     unsigned marks_of_extents(const Node &node, const std::string &name, unsigned given) const
     {
-        if (!(given & extents) || (given & samples))
+        if (!(given & spatial) || (given & samples))
             return 0;
         if (makes_places(name))
             return places;
+        const bool is_scaled = !node.inputs().empty() && is_tensor_value(*node.input(0)) &&
+                               (name == "select" || computes_each(name)) && takes_extents(node);
         const bool is_reduced =
             reduces(name) && !node.kind().is_prim() && is_tensor_value(*node.input(0));
         const bool is_compared = (given & places) && (compares(name) || rounds(name));
         const bool is_filled = fills(name) && takes_extents(node);
-        return is_reduced || is_compared || is_filled || takes_values(name) ? unsigned{measures}
-                                                                            : 0U;
+        return is_scaled || is_reduced || is_compared || is_filled || takes_values(name)
+                   ? unsigned{measures}
+                   : 0U;
     }
 
     // Whether a single number follows from the extents.
     bool takes_extents(const Node &node) const
     {
         return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
-            return is_number(*input) && (marks_of(input) & extents);
+            return is_number(*input) && (marks_of(input) & spatial);
         });
     }
 
-    // Whether the operator computes each sample with a number that follows from the extents.
-    bool computes_with_extents(const Node &node, const std::string &name) const
+    static bool computes_each(const std::string &name)
     {
         const OperatorReach reach = operator_reach(name);
-        if ((reach != OperatorReach::elementwise && reach != OperatorReach::loses_nan) ||
-            moves_samples(name) || name == "cat")
+        return (reach == OperatorReach::elementwise || reach == OperatorReach::loses_nan) &&
+               !moves_samples(name) && name != "cat";
+    }
+
+    // Whether the operator computes samples with numbers that follow from the extents.
+    bool computes_with_extents(const Node &node, const std::string &name) const
+    {
+        if (!computes_each(name) && operator_reach(name) != OperatorReach::picture)
             return false;
         return takes_extents(node) ||
                std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
@@ -501,9 +510,11 @@ private:
             const Value *of = node.input(0);
             const auto which = numbers(argument(node, "dim"));
             const PictureAxes &axes = axes_of(of);
-            const bool is_spatial = !which || !axes.is_known() || axes.is_spatial(which->front());
-            if (is_of_samples(of) && is_spatial)
-                mark(node.output(), extents);
+            const bool is_all = name == "numel" || name == "sym_numel";
+            if (which)
+                read_extent(of, which->front(), node.output());
+            else if (is_of_samples(of))
+                mark(node.output(), is_all || axes.is_known() ? extents | spatial : extents);
             return true;
         }
         if ((name == "__getitem__" && reads_extent(node)) ||
@@ -520,8 +531,12 @@ private:
     void read_extent(const Value *of, int64_t dimension, const Value *extent)
     {
         const PictureAxes &axes = axes_of(of);
-        if (is_of_samples(of) && (!axes.is_known() || axes.is_spatial(dimension)))
+        if (!is_of_samples(of))
+            return;
+        if (!axes.is_known())
             mark(extent, extents);
+        else if (axes.is_spatial(dimension))
+            mark(extent, extents | spatial);
     }
 
     static bool is_shape(const Value &list)
