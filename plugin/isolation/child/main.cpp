@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -183,6 +184,9 @@ void start_channel(ReceivedMessage received, const std::shared_ptr<ServedModel> 
     }
 }
 
+// A thread that has sent its reply uses the model for a moment longer.
+constexpr auto moment_after_a_reply = std::chrono::milliseconds(200);
+
 // Returns whether the host may open the model again.
 bool serve_control(const std::shared_ptr<ServedModel> &model)
 {
@@ -197,8 +201,12 @@ bool serve_control(const std::shared_ptr<ServedModel> &model)
             model->stop(request.head.id);
         else if (request.head.kind == Kind::plan_close)
             model->close_plan(request.head.id);
-        else
-            return model->close() && request.head.kind == Kind::close;
+        else {
+            const bool opens_again = request.head.kind == Kind::close;
+            return model->close(opens_again ? moment_after_a_reply
+                                            : std::chrono::milliseconds(0)) &&
+                   opens_again;
+        }
     }
 }
 

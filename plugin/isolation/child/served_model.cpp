@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "served_model.h"
 
-#include <chrono>
-
 namespace isolation
 {
 
@@ -50,12 +48,10 @@ void ServedModel::stop(int64_t id)
         engine_.session_stop(found->second);
 }
 
-bool ServedModel::close()
+bool ServedModel::close(std::chrono::milliseconds patience)
 {
-    // A thread that has sent its reply uses the model for a moment longer.
-    constexpr auto moment = std::chrono::milliseconds(200);
     std::unique_lock lock(mutex_);
-    if (!unused_.wait_for(lock, moment, [this] { return uses_ == 0; }) || !plans_.empty() ||
+    if (!unused_.wait_for(lock, patience, [this] { return uses_ == 0; }) || !plans_.empty() ||
         !sessions_.empty())
         return false;
     engine_.model_close(&model_);

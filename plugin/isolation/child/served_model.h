@@ -7,6 +7,7 @@
 #include "dnn_torch/engine.h"
 #include "isolation/protocol/messages.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -40,8 +41,8 @@ public:
     void forget_session(int64_t id);
     void stop(int64_t id);
 
-    // Closes the model.  Returns false if something of it stays open or in use.
-    bool close();
+    // Closes the model.  Returns false if something of it is open, or in use after that time.
+    bool close(std::chrono::milliseconds patience);
 
     // Keeps the model from being closed.
     class Use
