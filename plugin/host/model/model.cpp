@@ -147,6 +147,7 @@ struct OpenedModel {
 std::vector<DnnTorchSource> sources_of(const std::vector<ModelPart> &parts)
 {
     std::vector<DnnTorchSource> sources;
+    sources.reserve(parts.size());
     for (const ModelPart &part : parts)
         sources.push_back(
             {.size = sizeof(DnnTorchSource), .name = part.name.c_str(), .fd = part.file->get()});
