@@ -310,7 +310,32 @@ class Asks(nn.Module):
         return x * 0.1 + self.mean
 
 
-@pytest.mark.parametrize("kind", [Mean, Twice, ByType, Elements, Asks])
+def like_one_of(one: Tensor, flag: bool) -> Tensor:
+    return one if flag else one
+
+
+def like_one_of_8(one: Tensor, flag: bool) -> Tensor:
+    four = like_one_of(like_one_of(like_one_of(like_one_of(one, flag), flag), flag), flag)
+    return like_one_of(like_one_of(like_one_of(like_one_of(four, flag), flag), flag), flag)
+
+
+class ChoosesOften(nn.Module):
+    """Takes its type from one of 2 to the power of 64 choices."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.full((1, 3, 1, 1), 0.1, dtype=torch.float64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        flag = x.dtype == torch.float32
+        like = x
+        like = like_one_of_8(like_one_of_8(like_one_of_8(like_one_of_8(like, flag), flag), flag), flag)
+        like = like_one_of_8(like_one_of_8(like_one_of_8(like_one_of_8(like, flag), flag), flag), flag)
+        self.mean = self.mean.type_as(like)
+        return x * 0.1 + self.mean
+
+
+@pytest.mark.parametrize("kind", [Mean, Twice, ByType, Elements, Asks, ChoosesOften])
 def test_attributes_that_are_converted_are_no_memory(kind, tmp_path):
     path = tmp_path / "m.pt"
     for workers in (1, 2):

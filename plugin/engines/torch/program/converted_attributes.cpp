@@ -109,6 +109,17 @@ const Node *conversion_of_elements(const Value *list)
     return conversion;
 }
 
+using Answers = std::map<const Value *, bool>;
+
+// Asks for each value only once, however many others depend on it.
+template <class Find> bool ask_once(Answers &answers, const Value *value, bool meanwhile, Find find)
+{
+    const auto [known, is_new] = answers.try_emplace(value, meanwhile);
+    if (is_new)
+        known->second = find();
+    return known->second;
+}
+
 // Whether the nodes are in different branches, so that a run has one of them at most.
 bool are_alternatives(const Node &a, const Node &b)
 {
@@ -159,12 +170,14 @@ private:
         if (attribute.sets.empty() || attribute.reads.empty())
             return false;
         const c10::TypePtr &type = (*attribute.reads.begin())->output()->type();
-        const Node &first = **attribute.sets.begin();
         return std::all_of(attribute.sets.begin(), attribute.sets.end(), [&](const Node *set) {
             return runs_once(*set) && *set->input(1)->type() == *type &&
                    is_converted(set->input(1), attribute) &&
-                   (set == &first || (are_alternatives(*set, first) &&
-                                      type_source_of(*set) == type_source_of(first)));
+                   std::all_of(
+                       attribute.sets.begin(), attribute.sets.end(), [&](const Node *other) {
+                           return set == other || (are_alternatives(*set, *other) &&
+                                                   type_source_of(*set) == type_source_of(*other));
+                       });
         });
     }
 
@@ -216,6 +229,12 @@ private:
     // Whether the samples do not choose among values.
     bool is_chosen_for_all_samples(const Value *value) const
     {
+        return ask_once(chosen_for_all_samples_, value, false,
+                        [&] { return is_found_to_be_chosen(value); });
+    }
+
+    bool is_found_to_be_chosen(const Value *value) const
+    {
         const Node &node = *value->node();
         if (node.kind() == prim::Loop)
             return false;
@@ -234,13 +253,10 @@ private:
                           runs_once(*outer));
     }
 
-    // Asks for each value only once, however many others depend on it.
     bool is_same_for_all_samples(const Value *value) const
     {
-        const auto [known, is_new] = same_for_all_samples_.try_emplace(value, false);
-        if (is_new)
-            known->second = is_found_to_be_same(value);
-        return known->second;
+        return ask_once(same_for_all_samples_, value, false,
+                        [&] { return is_found_to_be_same(value); });
     }
 
     bool is_found_to_be_same(const Value *value) const
@@ -289,7 +305,7 @@ private:
     const KnownValues known_;
     const Value *const self_;
     std::map<std::pair<const c10::ivalue::Object *, std::string>, ConvertedAttribute> attributes_;
-    mutable std::map<const Value *, bool> same_for_all_samples_;
+    mutable Answers same_for_all_samples_, chosen_for_all_samples_;
     std::set<std::string> excluded_; // names of attributes, whichever object has them
     bool has_other_code_ = false;
 };
@@ -377,14 +393,11 @@ private:
 
     bool is_later(const Value *value) const { return later_.count(value) > 0; }
 
-    // Whether the value only decides whether the attribute is converted.  Asks for each value only
-    // once, however many others depend on it.
+    // Whether the value only decides whether the attribute is converted.
     bool only_decides(const Value *value) const
     {
-        const auto [known, is_new] = only_decides_.try_emplace(value, true);
-        if (is_new)
-            known->second = value && is_found_to_only_decide(*value);
-        return known->second;
+        return ask_once(only_decides_, value, true,
+                        [&] { return value && is_found_to_only_decide(*value); });
     }
 
     bool is_found_to_only_decide(const Value &value) const
@@ -421,7 +434,7 @@ private:
 
     const ConvertedAttribute &attribute_;
     std::set<const Value *> later_; // the attribute's values after it is set
-    mutable std::map<const Value *, bool> only_decides_;
+    mutable Answers only_decides_;
 };
 
 } // namespace
