@@ -187,15 +187,14 @@ template <class Sample> void Run::run_tail(const Step &step)
     }
 }
 
-// What a kernel of ours leaves in channels that only pad a block, or a tail makes of their zeros,
-// may be infinite, and zero weights would make NaN of it.
+// What our own code leaves in channels that only pad a block, or a tail makes of their zeros, may
+// be infinite, and zero weights would make NaN of it.  oneDNN leaves zeros.
 template <class Sample> void Run::clear_padding(const Step &step)
 {
     const Stage &stage = program_->list().stages[step.stage];
-    const StageKernel &kernel = program_->kernel(step.stage);
-    const bool is_clear =
-        program_->tail(step.stage).steps.empty() && !kernel.winograd && !kernel.direct;
-    if (is_clear || std::holds_alternative<Store>(stage.core))
+    const bool is_clear = runners_[step.stage] && program_->tail(step.stage).steps.empty();
+    if (is_clear || std::holds_alternative<Store>(stage.core) ||
+        std::holds_alternative<Quantise>(stage.core))
         return;
     const RowLayout &layout = program_->layout(stage.output);
     for (int64_t y = step.first; y < step.first + step.count; y++)
@@ -351,8 +350,6 @@ template <class Sample> struct Run::RowMaker {
 template <class Sample> void Run::make_row(const Stage &stage, int64_t y)
 {
     std::visit(RowMaker<Sample>{*this, stage, y}, stage.core);
-    if (!std::holds_alternative<Store>(stage.core) && !std::holds_alternative<Quantise>(stage.core))
-        clear_padded_channels(row<Sample>(stage.output, y), program_->layout(stage.output));
 }
 
 } // namespace engine_torch::fused
