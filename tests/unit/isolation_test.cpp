@@ -241,15 +241,19 @@ TEST(Process, HasNothingOfOurs)
     unsetenv("OMP_NUM_THREADS");
 }
 
+// Returns the setting in the environment of a model's process, or "".
+std::string setting_of_child(const std::string &name)
+{
+    Scripted scripted("");
+    const std::string environment = contents_of(only_child(), "environ");
+    const size_t at = environment.find(name + "=");
+    return at == std::string::npos ? "" : environment.c_str() + at;
+}
+
 // Unless the user has said how threads are to wait.
 TEST(Process, ThreadsOfARunSoonSleep)
 {
-    const auto waits = [] {
-        Scripted scripted("");
-        const std::string environment = contents_of(only_child(), "environ");
-        const size_t at = environment.find("GOMP_SPINCOUNT=");
-        return at == std::string::npos ? "" : std::string(environment.c_str() + at);
-    };
+    const auto waits = [] { return setting_of_child("GOMP_SPINCOUNT"); };
     EXPECT_EQ(waits(), "GOMP_SPINCOUNT=3000");
     setenv("GOMP_SPINCOUNT", "7", 1);
     EXPECT_EQ(waits(), "GOMP_SPINCOUNT=7");
@@ -257,6 +261,16 @@ TEST(Process, ThreadsOfARunSoonSleep)
     setenv("OMP_WAIT_POLICY", "active", 1);
     EXPECT_EQ(waits(), "");
     unsetenv("OMP_WAIT_POLICY");
+}
+
+// Unless the user has said how memory is to be made.
+TEST(Process, HeapIsOfLargePages)
+{
+    unsetenv("GLIBC_TUNABLES");
+    EXPECT_EQ(setting_of_child("GLIBC_TUNABLES"), "GLIBC_TUNABLES=glibc.malloc.hugetlb=1");
+    setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=0", 1);
+    EXPECT_EQ(setting_of_child("GLIBC_TUNABLES"), "GLIBC_TUNABLES=glibc.malloc.perturb=0");
+    unsetenv("GLIBC_TUNABLES");
 }
 
 TEST(Process, EndsWithItsModel)

@@ -42,6 +42,10 @@ std::vector<std::string> environment_of_child()
     // the other cores, runs with several threads take ten times as long.
     if (!std::getenv("GOMP_SPINCOUNT") && !std::getenv("OMP_WAIT_POLICY"))
         variables.emplace_back("GOMP_SPINCOUNT=3000");
+    // LibTorch registers its operators in 40 MiB of small blocks, whose pages are made one by one
+    // otherwise.
+    if (!std::getenv("GLIBC_TUNABLES"))
+        variables.emplace_back("GLIBC_TUNABLES=glibc.malloc.hugetlb=1");
     return variables;
 }
 
