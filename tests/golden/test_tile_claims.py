@@ -227,6 +227,35 @@ class Mean(nn.Module):
         return x * (1 - (x == 128 / 255).float().mean([2, 3], keepdim=True))
 
 
+class FillsUp(nn.Module):
+    """Works on blocks, and fills up the last one by itself."""
+
+    def __init__(self, mode: str):
+        super().__init__()
+        self.mode = mode
+        self.net = mean_of_all(
+            nn.Sequential(
+                nn.Conv2d(3, 6, 8, 8), nn.Conv2d(6, 6, 3, 1, 1), nn.ConvTranspose2d(6, 3, 8, 8)
+            )
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        h, w = x.shape[2], x.shape[3]
+        y = self.net(padded(x, [0, -w % 8, 0, -h % 8], self.mode))
+        return 0.5 * x + 0.5 * y[:, :, :h, :w].sigmoid()
+
+
+class Positions(nn.Module):
+    """Takes no picture that is larger than its table."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.linspace(0, 0.4, 256).expand(256, 256))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 0.6 * x + self.table[: x.shape[2], : x.shape[3]] * torch.ones_like(x)
+
+
 # ---- what runs ------------------------------------------------------------------
 
 
@@ -322,9 +351,12 @@ CLAIMS = {
     "keyed-deeply": (KeyedDeeply(), with_keys, (704, 304), {}),
     "counted": (Counted(), textured, (700, 300), {}),
     "keyed-mean": (Mean(), textured, (700, 300), {}),
+    "fills-up": (FillsUp("constant"), textured, (700, 300), {}),
+    "fills-up-with-edges": (FillsUp("replicate"), textured, (700, 300), {}),
 }
 EXACT = ["strided-1", "strided-3", "blocks", "glow", "keyed", "keyed-widely", "keyed-around",
-         "keyed-around-widely", "keyed-coarsely", "shifted", "looked", "rank"]  # fmt: skip
+         "keyed-around-widely", "keyed-coarsely", "shifted", "looked", "rank", "fills-up",
+         "fills-up-with-edges"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -360,6 +392,16 @@ def test_a_gap_fits_into_larger_tiles(tmp_path):
     result = in_tiles(save(tmp_path, net), image, tile=600, isolate=0)
     assert not is_blended(result), result
     assert difference(result, by_torch(net, image)).max() <= 1
+
+
+@pytest.mark.parametrize("contract", [None, {"input": {"minimum": 64}}])
+def test_tiles_of_a_model_that_takes_no_large_picture_are_blended(tmp_path, contract):
+    image = textured(700, 300)
+    result = in_tiles(save(tmp_path, Positions(), contract), image, tile=128, isolate=0)
+    assert is_blended(result), result
+    assert "takes no picture that would show how far it looks (The size of tensor a" in result.stderr
+    made = numpy.frombuffer(result.stdout, numpy.uint8).reshape(image.shape)
+    assert (made + 1 >= (0.6 * image).astype(int)).all()
 
 
 # ---- what the code says ---------------------------------------------------------

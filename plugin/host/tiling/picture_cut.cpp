@@ -37,6 +37,7 @@ const Locality &PictureFitter::locality(std::optional<Size> only, ChannelCounts 
 {
     const bool is_known = locality_ && locality_channels_ == channels && locality_only_ == only;
     if (!is_known) {
+        refusal_of_trial_.clear();
         nonlocal_operator_ =
             facts_.tiling == Tiling::unknown ? model_->metadata("nonlocal_operator") : "";
         const bool measures =
@@ -92,6 +93,8 @@ TrialParameters PictureFitter::trial_parameters(std::optional<Size> only,
             .is_known = facts_.tiling == Tiling::local};
 }
 
+// Returns a locality that is not local if the model takes no picture that is large enough for a
+// measurement, as one with a table of positions.
 Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels)
 {
     TrialParameters parameters = trial_parameters(only, channels);
@@ -105,9 +108,16 @@ Locality PictureFitter::measure(std::optional<Size> only, ChannelCounts channels
             parameters.least = {large, large}; // it refused small pictures
         else if (error.code() == AVERROR(EINVAL) && find_rounding(channels))
             parameters.multiple = multiple(); // it rounded the trial's size
-        else
+        else if (error.code() != AVERROR_EXTERNAL)
             throw;
+    }
+    try {
         return measure_on(*model_, parameters);
+    } catch (const Error &error) {
+        if (error.code() != AVERROR_EXTERNAL)
+            throw;
+        refusal_of_trial_ = error.what();
+        return {};
     }
 }
 
@@ -133,20 +143,22 @@ struct AxisPlan {
     int least; // the smallest tile that gives exact results
 };
 
-// Plans exact tiles along one axis.
+// Plans exact tiles along one axis.  Where the picture ends within a step, so do all tiles: a model
+// that fills up the last step by itself makes up all of it.
 AxisPlan plan_axis(const AxisLocality &found, int extent, int kept, int wanted, int least)
 {
+    const int reach = found.reach + extent % found.step;
     int tile = aligned_tile(extent, std::max(wanted, least), found.step);
     while (tile < least && tile < extent)
         tile += found.step;
     return {.axis = {.extent = extent,
                      .tile = std::min(tile, extent),
-                     .reach = found.reach,
+                     .reach = reach,
                      .step = found.step,
                      .ratio = found.ratio,
                      .kept = kept,
                      .blended = false},
-            .least = least_tile(found.reach, found.step, found.ratio)};
+            .least = least_tile(reach, found.step, found.ratio)};
 }
 
 // Returns 0 for an empty text.
@@ -233,6 +245,9 @@ bool PictureFitter::shows_seams(const PictureFit &fit, const TileAxis &across, c
 
 std::string PictureFitter::warning_of_locality() const
 {
+    if (!refusal_of_trial_.empty())
+        return concat("the model takes no picture that would show how far it looks (",
+                      refusal_of_trial_, "): tiles may not give the same result, and are blended");
     if (nonlocal_operator_.empty())
         return "the model looks at the whole picture: tiles cannot give the same result, and are "
                "blended";

@@ -116,6 +116,7 @@ private:
     ChannelCounts locality_channels_ = {0, 0}; // locality_ was measured with these two
     std::optional<Size> locality_only_;
     std::string nonlocal_operator_; // an operator that may read the whole picture, or ""
+    std::string refusal_of_trial_;  // why the locality could not be measured, or ""
     std::vector<Size> seamless_;    // pairs of a picture and its tile that showed no seams
 };
 
