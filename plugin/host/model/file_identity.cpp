@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <memory>
 #include <new>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 #include <xxhash.h>
@@ -20,33 +18,6 @@ namespace
 struct FreeState {
     void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
 };
-
-int64_t nanoseconds(const struct timespec &time)
-{
-    return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
-}
-
-// Returns whether a further change could leave the stamp as it is: two changes within one tick of
-// the system's clock have the same stamp.
-bool may_change_unseen(const FileStamp &stamp)
-{
-    constexpr int64_t longest_tick_ns = 20'000'000;
-    struct timespec now {
-    };
-    clock_gettime(CLOCK_REALTIME, &now);
-    return nanoseconds(now) - stamp.changed_ns < longest_tick_ns;
-}
-
-std::optional<FileStamp> stamp_from(const struct stat &status)
-{
-    if (!S_ISREG(status.st_mode))
-        return std::nullopt;
-    return FileStamp{.device = status.st_dev,
-                     .inode = status.st_ino,
-                     .size = status.st_size,
-                     .modified_ns = nanoseconds(status.st_mtim),
-                     .changed_ns = nanoseconds(status.st_ctim)};
-}
 
 std::optional<XXH128_hash_t> hash_of(const Descriptor &file)
 {
@@ -75,26 +46,6 @@ bool is_same_file(const std::optional<FileStamp> &one, const FileStamp &other)
 }
 
 } // namespace
-
-std::optional<FileStamp> stamp_of(const std::string &path)
-{
-    struct stat status {
-    };
-    return stat(path.c_str(), &status) == 0 ? stamp_from(status) : std::nullopt;
-}
-
-std::optional<FileStamp> stamp_of(const Descriptor &file)
-{
-    struct stat status {
-    };
-    return fstat(file.get(), &status) == 0 ? stamp_from(status) : std::nullopt;
-}
-
-std::optional<FileStamp> settled_stamp_of(const Descriptor &file)
-{
-    std::optional<FileStamp> stamp = stamp_of(file);
-    return stamp && may_change_unseen(*stamp) ? std::nullopt : stamp;
-}
 
 std::optional<FileIdentity> identity_of(const Descriptor &file)
 {

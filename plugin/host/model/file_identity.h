@@ -5,28 +5,17 @@
 #pragma once
 
 #include "base/descriptor.h"
+#include "base/file_stamp.h"
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
 namespace dnn_torch
 {
-
-// What stat() reports.  It shows most changes without reading the file.
-struct FileStamp {
-    dev_t device = 0;
-    ino_t inode = 0;
-    int64_t size = 0;
-    int64_t modified_ns = 0; // mtime, since 1970; anybody may set it back
-    int64_t changed_ns = 0;  // ctime, since 1970; only the system sets it
-
-    bool operator==(const FileStamp &) const = default;
-};
 
 // Differs even if the file was rewritten within one tick of the clock.
 struct FileIdentity {
@@ -35,14 +24,6 @@ struct FileIdentity {
 
     bool operator==(const FileIdentity &) const = default;
 };
-
-// Return nullopt unless it is a regular file.
-std::optional<FileStamp> stamp_of(const std::string &path);
-std::optional<FileStamp> stamp_of(const Descriptor &file);
-
-// Returns nullopt also if the file changed within the last 20 ms, so that a further change could
-// leave the stamp as it is.
-std::optional<FileStamp> settled_stamp_of(const Descriptor &file);
 
 // Reads the whole file without moving its position.  Returns nullopt if it is not a regular
 // file, is larger than 16 GiB, cannot be read, changed within the last 20 ms, or changes

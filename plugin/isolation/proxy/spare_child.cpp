@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "spare_child.h"
 
+#include "base/file_stamp.h"
+
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -21,27 +21,15 @@ namespace
 
 constexpr auto longest_rest = std::chrono::seconds(3);
 
-// Device, inode, size, and the seconds and nanoseconds of the last change.
-using FileStamp = std::array<int64_t, 5>;
-
 // What two openings in one child must have in common.
 struct Subject {
     std::string engine, name;
     int64_t memory_bytes;
     int32_t cage_is_required;
-    std::vector<FileStamp> files;
+    std::vector<dnn_torch::FileStamp> files;
 
     bool operator==(const Subject &) const = default;
 };
-
-std::optional<FileStamp> stamp_of(int file)
-{
-    struct stat status = {};
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        return std::nullopt;
-    return FileStamp{static_cast<int64_t>(status.st_dev), static_cast<int64_t>(status.st_ino),
-                     status.st_size, status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
-}
 
 // A permission is for one opening; a device and an export have the cage prepared for them.
 bool changes_the_process(const WireOption &option)
@@ -65,7 +53,7 @@ std::optional<Subject> subject_of(const Settings &settings)
                        .files = {}};
     subject.files.reserve(settings.files.size());
     for (const Descriptor &file : settings.files) {
-        const std::optional<FileStamp> stamp = stamp_of(file.get());
+        const std::optional<dnn_torch::FileStamp> stamp = dnn_torch::stamp_of(file);
         if (!stamp)
             return std::nullopt;
         subject.files.push_back(*stamp);
