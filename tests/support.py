@@ -126,7 +126,7 @@ def start_fork(command, stdin, fake_engine=False, env=(), cwd=None, **options):
         program, arguments = FFMPEG, words[2:]
     elif words[0] in (FFMPEG, sibling("ffprobe")):
         program, arguments, modules = words[0], words, None
-    elif words[0] == LAUNCHER and words[1] in ("inspect", "bench", "contract"):
+    elif words[0] == LAUNCHER and words[1] in ("inspect", "bench", "contract", "convert"):
         program = os.path.join(MODULES, "model-tool")
         arguments = [program, *words[1:]]
         if not any(word.startswith(("--isolate", "--engine")) for word in words):
