@@ -7,6 +7,7 @@ import numpy
 import pictures
 import pytest
 import support
+import torch
 
 WIDTH, HEIGHT = 64, 48
 
@@ -62,6 +63,23 @@ def test_message_is_the_model_s_own(model):
     text = support.assert_fails_clearly(run(support.dnn(model("throws"))), "this model never works")
     for noise in ("Traceback", "Exception raised from", "frame #", "/build/", ".cpp"):
         assert noise not in text
+
+
+class Refuses(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        print("tried")
+        if x.numel() > 0:
+            raise RuntimeError("never")
+        return x
+
+
+def test_one_that_never_works_is_given_up_soon(tmp_path):
+    """Each of forty sizes is tried, but not in each type, layout and number of frames: its words are
+    the same in all."""
+    torch.jit.script(Refuses()).save(str(tmp_path / "refuses.pt"))
+    result = run(support.dnn(tmp_path / "refuses.pt"))
+    support.assert_fails_clearly(result, "never")
+    assert result.stderr.count("tried") < 200
 
 
 def test_a_warning_comes_once(model):

@@ -87,6 +87,23 @@ class Global(nn.Module):
         return x + 0.5 - x.mean([2, 3], True)
 
 
+class Bytes(nn.Module):
+    """Wants one type and multiples of 16, and says so in words without numbers."""
+
+    def __init__(self, type_first: bool):
+        super().__init__()
+        self.type_first = type_first
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.type_first and x.dtype != torch.uint8:
+            raise ValueError("give me bytes")
+        if x.shape[-1] % 16 != 0 or x.shape[-2] % 16 != 0:
+            raise ValueError("an odd size")
+        if x.dtype != torch.uint8:
+            raise ValueError("give me bytes")
+        return 255 - x
+
+
 class Limited(nn.Module):
     """Asks for more memory than there is for pictures of more than `most` pixels."""
 
@@ -177,6 +194,14 @@ def test_a_model_of_multiples_takes_any_size(tmp_path, scale, isolate):
     made = pictures.unpack(result.stdout, "rgb24", WIDTH * scale, HEIGHT * scale)
     for frame, wanted in zip(made, source):
         assert_close(frame.image, by_torch(net, wanted.image, (3, 5)))
+
+
+@pytest.mark.parametrize("type_first", [False, True])
+def test_a_model_of_multiples_and_of_another_type(tmp_path, type_first):
+    """What it says of one size may be the same in all types, and tells nothing of the next size."""
+    source, result = made_by(dnn(save(tmp_path, Bytes(type_first))))
+    wanted = [255 - frame.image for frame in source]
+    assert (pictures.unpack(result.stdout, "rgb24", WIDTH, HEIGHT)[0].image == wanted[0]).all()
 
 
 @pytest.mark.parametrize("padding,mode", [("reflect", "reflect"), ("replicate", "replicate")])

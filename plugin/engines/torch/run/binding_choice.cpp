@@ -186,8 +186,10 @@ public:
             return take_if_consistent(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
             if (bindings_.size() == 1 || model_.network() || is_out_of_memory(error) ||
-                is_fault_of_result(error) || wants_other_channels(error, shape_, bindings_.front()))
+                is_fault_of_result(error) ||
+                wants_other_channels(error, shape_, bindings_.front()) || has_refused_so(error))
                 throw;
+            words_ = words_of(error);
             if (const auto result = run_others())
                 return *result;
             if (layout_fault_.empty() && takes_frames())
@@ -195,6 +197,8 @@ public:
             if (layout_fault_.empty() && source_.has_states())
                 throw Failure(failure_of(Phase::running, error).status(),
                               dnn_torch::concat(words_of(error), words_of_first_states));
+            if (are_alike_)
+                model_.trials().refusals[shape_.channels] = words_;
             if (layout_fault_.empty())
                 throw;
             throw Failure(failure_of(Phase::running, error).status(),
@@ -203,6 +207,14 @@ public:
     }
 
 private:
+    // Returns whether the model has refused another size in these words, whatever the binding.
+    bool has_refused_so(const std::exception &error) const
+    {
+        const auto &refusals = model_.trials().refusals;
+        const auto found = refusals.find(shape_.channels);
+        return found != refusals.end() && found->second == words_of(error);
+    }
+
     static bool is_fault_of_result(const std::exception &error)
     {
         const auto *const failure = dynamic_cast<const Failure *>(&error);
@@ -271,15 +283,16 @@ private:
         } catch (const std::exception &error) {
             if (is_out_of_memory(error))
                 throw;
+            are_alike_ = are_alike_ && words_of(error) == words_;
             return std::nullopt;
         }
     }
 
     std::optional<Rehearsal> run_others()
     {
-        auto &[time, failed_sizes] = model_.trials();
-        const bool any_layout = failed_sizes < most_failed_sizes;
-        for (size_t i = 1; i < bindings_.size() && time < longest_trials; i++) {
+        DnnTorchModel::Trials &trials = model_.trials();
+        const bool any_layout = trials.failed_sizes < most_failed_sizes;
+        for (size_t i = 1; i < bindings_.size() && trials.time < longest_trials; i++) {
             const bool is_default_layout = bindings_[i].layout == bindings_.front().layout;
             if (!fits(bindings_[i], shape_) || (!is_default_layout && !any_layout))
                 continue;
@@ -287,9 +300,10 @@ private:
                 continue;
             const auto begin = std::chrono::steady_clock::now();
             const auto taken = try_quietly(bindings_[i], shape_);
-            time += std::chrono::steady_clock::now() - begin;
+            trials.time += std::chrono::steady_clock::now() - begin;
             if (!taken)
                 continue;
+            are_alike_ = false;
             if (!is_default_layout && (takes_larger() || takes_other_channels()))
                 return std::nullopt;
             if (const auto made = contradicting_sizes(bindings_[i], *taken)) {
@@ -298,7 +312,7 @@ private:
             }
             return take(bindings_[i], *taken);
         }
-        failed_sizes++;
+        trials.failed_sizes++;
         return std::nullopt;
     }
 
@@ -514,6 +528,8 @@ private:
     const Shape shape_;
     Source source_;
     const std::vector<Binding> bindings_;
+    std::string words_;                // the first binding's refusal
+    bool are_alike_ = true;            // all others were refused in these words
     std::string layout_fault_;         // why a layout that the model takes was refused
     std::exception_ptr segment_fault_; // why the likeliest layout of segments was refused
     bool has_fault_of_result_ = false; // and it was only the result that was wrong

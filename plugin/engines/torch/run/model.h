@@ -18,6 +18,7 @@
 #include "engines/torch/tuning/tuning.h"
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,10 +60,12 @@ public:
     // Sets how the model is run from now on.  Call it once, with that lock held.
     void set_binding(const engine_torch::Binding &binding,
                      const engine_torch::OutputChoice &output);
-    // The cost of trials so far, at all sizes together.  Use it with that lock held.
+    // Trials so far, at all sizes together.  Use it with that lock held.
     struct Trials {
         std::chrono::steady_clock::duration time = {};
         int failed_sizes = 0; // sizes at which the model took no binding
+        // By channels: its words at one of those sizes, where they were the same for all bindings.
+        std::map<int32_t, std::string> refusals = {};
     };
     Trials &trials() { return trials_; }
 
