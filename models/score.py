@@ -9,6 +9,7 @@ from which no net has learned.
 """
 
 import argparse
+import collections
 import itertools
 import os
 import pathlib
@@ -33,6 +34,9 @@ HALVED = {
     "halved by bicubic, then x264 at crf 23": (f"flags=bicubic+{EXACTLY}", 23),
 }
 UPSCALERS = ["upscale2x.pt", "luma2x.pt", "compact2x.pth"]
+CINEPAK = None, 1, 100
+"""Qualities, less with the number; tree.avi has 0.33 Mbit/s."""
+
 STRENGTHS = 10, 25
 DENOISERS = ["denoise.pt"]
 
@@ -159,6 +163,36 @@ def denoise(scorer, nets):
             show(net, scorer.by_model(source, clip, net), best)
 
 
+def compressed_photographs(scorer, nets):
+    """As tree.avi was compressed: what that costs a net, which has seen no such blocks.
+
+    The camera moves over photographs that no net has learned from.
+    """
+    held_out = [each for each in photographs.PHOTOGRAPHS if each.held_out]
+    view = f"scale=640:-2:flags=area+{EXACTLY},crop=320:240:20+3*n:10+2*n"
+    for quality in CINEPAK:
+        scores, bits = collections.defaultdict(list), 0
+        for photograph in held_out:
+            moving = scorer.write("moving", "-loop", 1, "-i", photograph.path, "-vf", view, "-r", 15,
+                                  "-frames:v", scorer.frames)
+            if quality is not None:
+                compressed = scorer.folder / "moving.avi"
+                scorer.ffmpeg("-i", moving, "-c:v", "cinepak", "-q:v", quality, compressed)
+                bits += 8 * compressed.stat().st_size
+                moving = compressed
+            scorer.write("wanted-moving", "-i", moving)
+            source = scorer.halved("moving", *HALVED["halved by bicubic"])
+            double = f"scale=iw*2:ih*2:flags=bicubic+{EXACTLY}"
+            scores["bicubic"].append(scorer.score(source, "moving", double))
+            for net in nets:
+                scores[net].append(scorer.by_model(source, "moving", net))
+        rate = bits * 15 / scorer.frames / len(held_out) / 1e6
+        print("photographs" + (f", by Cinepak with {rate:.1f} Mbit/s" if bits else ""))
+        means = {name: tuple(np.mean(each, axis=0)) for name, each in scores.items()}
+        for name, mean in means.items():
+            show(name, mean, means["bicubic"])
+
+
 def parser_of(description, tasks, frames, limit=None):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("task", choices=tasks)
@@ -170,16 +204,19 @@ def parser_of(description, tasks, frames, limit=None):
 
 
 def main():
-    options = parser_of(__doc__.splitlines()[0], ["upscale", "denoise"], 30).parse_args()
-    photographs.fetch("opencv-doc")
+    tasks = ["upscale", "denoise", "cinepak"]
+    options = parser_of(__doc__.splitlines()[0], tasks, 30).parse_args()
+    photographs.fetch("opencv-doc", *photographs.PACKAGES)
     with tempfile.TemporaryDirectory() as folder:
         scorer = Scorer(options, folder)
         for clip in CLIPS:
             scorer.wanted(clip)
         if options.task == "upscale":
             upscale(scorer, options.nets or UPSCALERS)
-        else:
+        elif options.task == "denoise":
             denoise(scorer, options.nets or DENOISERS)
+        else:
+            compressed_photographs(scorer, options.nets or UPSCALERS)
 
 
 if __name__ == "__main__":
