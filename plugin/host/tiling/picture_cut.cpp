@@ -143,11 +143,11 @@ struct AxisPlan {
     int least; // the smallest tile that gives exact results
 };
 
-// Plans exact tiles along one axis.  Where the picture ends within a step, so do all tiles: a model
-// that fills up the last step by itself makes up all of it.
+// Plans exact tiles along one axis.  Where the picture ends within a step, so do all tiles, and a
+// model that fills up its first and its last step by itself makes up parts of both.
 AxisPlan plan_axis(const AxisLocality &found, int extent, int kept, int wanted, int least)
 {
-    const int reach = found.reach + extent % found.step;
+    const int reach = found.reach + (extent % found.step ? found.step - 1 : 0);
     int tile = aligned_tile(extent, std::max(wanted, least), found.step);
     while (tile < least && tile < extent)
         tile += found.step;
