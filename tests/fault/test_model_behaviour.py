@@ -74,12 +74,12 @@ class Refuses(torch.nn.Module):
 
 
 def test_one_that_never_works_is_given_up_soon(tmp_path):
-    """Each of forty sizes is tried, but not in each type, layout and number of frames: its words are
-    the same in all."""
+    """Each of forty sizes is tried, but not in all types, layouts and numbers of frames: its words
+    are the same in all."""
     torch.jit.script(Refuses()).save(str(tmp_path / "refuses.pt"))
     result = run(support.dnn(tmp_path / "refuses.pt"))
     support.assert_fails_clearly(result, "never")
-    assert result.stderr.count("tried") < 200
+    assert result.stderr.count("tried") < 350
 
 
 def test_a_warning_comes_once(model):

@@ -104,6 +104,20 @@ class Bytes(nn.Module):
         return 255 - x
 
 
+class SaysTheSame(nn.Module):
+    """Of a type and of a size that it does not take."""
+
+    def __init__(self, wants_halves: bool):
+        super().__init__()
+        self.wants_halves = wants_halves
+
+    def forward(self, x: Tensor) -> Tensor:
+        wanted = torch.float16 if self.wants_halves else torch.uint8
+        if x.dtype != wanted or x.shape[-2] < 128 or x.shape[-1] < 128:
+            raise ValueError("bad input")
+        return 1 - x if self.wants_halves else 255 - x
+
+
 class Limited(nn.Module):
     """Asks for more memory than there is for pictures of more than `most` pixels."""
 
@@ -202,6 +216,13 @@ def test_a_model_of_multiples_and_of_another_type(tmp_path, type_first):
     source, result = made_by(dnn(save(tmp_path, Bytes(type_first))))
     wanted = [255 - frame.image for frame in source]
     assert (pictures.unpack(result.stdout, "rgb24", WIDTH, HEIGHT)[0].image == wanted[0]).all()
+
+
+@pytest.mark.parametrize("wants_halves", [False, True])
+def test_a_model_that_says_the_same_of_types_and_sizes(tmp_path, wants_halves):
+    source, result = made_by(dnn(save(tmp_path, SaysTheSame(wants_halves))))
+    made = pictures.unpack(result.stdout, "rgb24", WIDTH, HEIGHT)[0].image
+    assert abs(made.astype(int) - (255 - source[0].image.astype(int))).max() <= 1
 
 
 @pytest.mark.parametrize("padding,mode", [("reflect", "reflect"), ("replicate", "replicate")])

@@ -186,13 +186,13 @@ public:
             return take_if_consistent(bindings_.front(), attempt(model_, source_, shape_));
         } catch (const std::exception &error) {
             if (bindings_.size() == 1 || model_.network() || is_out_of_memory(error) ||
-                is_fault_of_result(error) ||
-                wants_other_channels(error, shape_, bindings_.front()) || has_refused_so(error))
+                is_fault_of_result(error) || wants_other_channels(error, shape_, bindings_.front()))
                 throw;
             words_ = words_of(error);
+            repeats_itself_ = has_refused_so();
             if (const auto result = run_others())
                 return *result;
-            if (layout_fault_.empty() && takes_frames())
+            if (layout_fault_.empty() && !repeats_itself_ && takes_frames())
                 throw Failure(DNN_TORCH_WRONG_RANK, words_of(error));
             if (layout_fault_.empty() && source_.has_states())
                 throw Failure(failure_of(Phase::running, error).status(),
@@ -207,12 +207,26 @@ public:
     }
 
 private:
-    // Returns whether the model has refused another size in these words, whatever the binding.
-    bool has_refused_so(const std::exception &error) const
+    // Returns whether the model has refused another size in these words, whatever the binding. Then
+    // it may take this one in another type, if it says the same of types and of sizes.
+    bool has_refused_so() const
     {
         const auto &refusals = model_.trials().refusals;
         const auto found = refusals.find(shape_.channels);
-        return found != refusals.end() && found->second == words_of(error);
+        return found != refusals.end() && found->second == words_;
+    }
+
+    bool is_likely(const Binding &binding) const
+    {
+        if (binding.layout != bindings_.front().layout)
+            return false;
+        const bool is_rare = binding.type == at::kDouble || binding.type == at::kBFloat16;
+        if (!is_rare)
+            return true;
+        for (const at::Tensor &parameter : source_.plain.parameters())
+            if (parameter.scalar_type() == binding.type)
+                return true;
+        return false;
     }
 
     static bool is_fault_of_result(const std::exception &error)
@@ -296,7 +310,7 @@ private:
             const bool is_default_layout = bindings_[i].layout == bindings_.front().layout;
             if (!fits(bindings_[i], shape_) || (!is_default_layout && !any_layout))
                 continue;
-            if (is_ambiguous(bindings_[i]))
+            if (is_ambiguous(bindings_[i]) || (repeats_itself_ && !is_likely(bindings_[i])))
                 continue;
             const auto begin = std::chrono::steady_clock::now();
             const auto taken = try_quietly(bindings_[i], shape_);
@@ -530,6 +544,7 @@ private:
     const std::vector<Binding> bindings_;
     std::string words_;                // the first binding's refusal
     bool are_alike_ = true;            // all others were refused in these words
+    bool repeats_itself_ = false;      // so were all at another size
     std::string layout_fault_;         // why a layout that the model takes was refused
     std::exception_ptr segment_fault_; // why the likeliest layout of segments was refused
     bool has_fault_of_result_ = false; // and it was only the result that was wrong
