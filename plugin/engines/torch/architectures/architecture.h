@@ -41,6 +41,7 @@ extern const Architecture rcan;
 extern const Architecture rgt;
 extern const Architecture rife;
 extern const Architecture rvm;
+extern const Architecture scunet;
 extern const Architecture sofvsr;
 extern const Architecture span;
 extern const Architecture srcnn;

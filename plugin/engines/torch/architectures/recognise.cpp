@@ -18,10 +18,10 @@ using dnn_torch::concat;
 
 // In order: the first one that recognises the weights is used.
 const Architecture *const architectures[] = {
-    &atd,      &animesr,    &dat,    &drct,    &hat,         &ifrnet,  &omnisr,    &rgt,
-    &srformer, &swin2sr,    &swinir, &cain,    &compact,     &cugan,   &denoisers, &edsr,
-    &esrgan,   &fastdvdnet, &fsrcnn, &mosr,    &plksr,       &rcan,    &rife,      &rvm,
-    &sofvsr,   &span,       &srcnn,  &tecogan, &temporalfix, &tscunet, &vdsr,
+    &atd,      &animesr,    &dat,    &drct,  &hat,     &ifrnet,      &omnisr,    &rgt,
+    &srformer, &swin2sr,    &swinir, &cain,  &compact, &cugan,       &denoisers, &edsr,
+    &esrgan,   &fastdvdnet, &fsrcnn, &mosr,  &plksr,   &rcan,        &rife,      &rvm,
+    &scunet,   &sofvsr,     &span,   &srcnn, &tecogan, &temporalfix, &tscunet,   &vdsr,
 };
 
 std::string shape_text(const Weight &weight)

@@ -5,12 +5,11 @@
 // threes of consecutive results of the one before, until one result is left.
 #include "architecture.h"
 #include "dense_blocks.h"
-#include "windows.h"
+#include "swin_conv.h"
 
 #include "base/compose.h"
 
 #include <array>
-#include <map>
 
 namespace engine_torch
 {
@@ -35,7 +34,9 @@ class UNets
 {
 public:
     // `shifts_deepest`: whether every second block shifts at the lowest resolution, too.
-    UNets(Net &net, bool shifts_deepest) : net_(net), shifts_deepest_(shifts_deepest) {}
+    UNets(Net &net, bool shifts_deepest) : net_(net), blocks_(net), shifts_deepest_(shifts_deepest)
+    {
+    }
 
     // `layer` is "m_layers.N.".
     Expression made(const Expression &given, const std::string &layer)
@@ -45,16 +46,16 @@ public:
         for (int64_t depth = 0; depth < depths; depth++) {
             const std::string part = concat(layer, "m_down", depth + 1, ".");
             const int64_t count = net_.weights().count(part) - 1;
-            x = blocks(x, part, 0, count, depth);
+            x = blocks_.made(x, part, 0, count, depth);
             x = net_.conv(x, concat(part, count), {.stride = 2, .padding = 0, .has_bias = false});
             before[static_cast<size_t>(depth + 1)] = x;
         }
         const std::string body = layer + "m_body.";
-        x = blocks(x, body, 0, net_.weights().count(body), depths);
+        x = blocks_.made(x, body, 0, net_.weights().count(body), depths, shifts_deepest_);
         for (int64_t depth = depths; depth > 0; depth--) {
             const std::string part = concat(layer, "m_up", depth, ".");
             x = larger(net_.add(x, before[static_cast<size_t>(depth)]), part + "0.up.");
-            x = blocks(x, part, 1, net_.weights().count(part), depth - 1);
+            x = blocks_.made(x, part, 1, net_.weights().count(part), depth - 1);
         }
         x = net_.add(x, net_.conv(before[0], layer + "m_res.0", without_bias));
         return net_.leaky_relu(net_.conv(x, layer + "m_tail.0", without_bias), slope);
@@ -67,82 +68,9 @@ private:
         return net_.leaky_relu(net_.conv(net_.leaky_relu(first, slope), layers + "3"), slope);
     }
 
-    Expression blocks(Expression x, const std::string &part, int64_t first, int64_t end,
-                      int64_t depth)
-    {
-        for (int64_t i = first; i < end; i++) {
-            const bool is_shifted = (i - first) % 2 == 1 && (depth < depths || shifts_deepest_);
-            x = block(x, concat(part, i, "."), is_shifted ? depth : -1);
-        }
-        return x;
-    }
-
-    // Half of the channels go through convolutions, the others through attention.
-    Expression block(const Expression &x, const std::string &prefix, int64_t shifted_depth)
-    {
-        const std::string convolutions = prefix + "conv_block.";
-        const int64_t count = net_.weights().size(convolutions + "0.weight", 0),
-                      all = net_.weights().size(prefix + "conv1_1.weight", 0);
-        const Expression both = net_.conv(x, prefix + "conv1_1");
-        const Expression near = net_.channels(both, 0, count);
-        const Expression first =
-            net_.activate(net_.conv(near, convolutions + "0", without_bias), "relu");
-        const Expression convolved =
-            net_.add(net_.conv(first, convolutions + "2", without_bias), near);
-        Expression far = channels_last(net_, net_.channels(both, count, all));
-        far = transformed(far, prefix + "trans_block.", shifted_depth);
-        const Expression joined = net_.cat({convolved, channels_first(net_, far)});
-        return net_.add(x, net_.conv(joined, prefix + "conv1_2"));
-    }
-
-    Expression transformed(const Expression &x, const std::string &prefix, int64_t shifted_depth)
-    {
-        const Expression attended =
-            net_.add(x, attention(net_.layer_norm(x, prefix + "ln1"), prefix + "msa.",
-                                  shifted_depth < 0 ? nullptr : masks(x, shifted_depth)));
-        const Expression inner =
-            net_.linear(net_.layer_norm(attended, prefix + "ln2"), prefix + "mlp.0");
-        return net_.add(attended, net_.linear(net_.activate(inner, "gelu"), prefix + "mlp.2"));
-    }
-
-    Expression attention(const Expression &x, const std::string &prefix, const ShiftMasks *masks)
-    {
-        const std::string table = prefix + "relative_position_params";
-        if (net_.weights().size(table, 1) != 2 * window_ - 1 ||
-            net_.weights().size(table, 2) != 2 * window_ - 1)
-            net_.contradict(concat(table, " is not for windows of ", window_, " pixels"));
-        if (positions_.empty())
-            positions_ = relative_positions(net_, {.queries = window_, .keys = window_});
-        Attention attention = {.heads = net_.weights().size(table, 0),
-                               .channels = net_.weights().size(prefix + "linear.weight", 0),
-                               .masks = masks};
-        if (attention.heads < 1 || attention.channels % attention.heads != 0)
-            net_.contradict(concat("its ", attention.heads, " heads cannot share ",
-                                   attention.channels, " channels"));
-        const Expression rows = net_.let(concat(net_.weight(table), ".flatten(1).transpose(0, 1)"));
-        attention.bias = position_bias_of(net_, rows, positions_);
-        const Expression parts =
-            net_.linear(to_windows(net_, x, window_, masks), prefix + "embedding_layer");
-        const auto [queries, keys, values] =
-            thirds(net_, parts, prefix + "embedding_layer", attention.channels);
-        const Expression made = attend(net_, attention, queries, keys, values);
-        return from_windows(net_, net_.linear(made, prefix + "linear"), window_, masks);
-    }
-
-    // All U-nets see the same sizes.
-    const ShiftMasks *masks(const Expression &x, int64_t depth)
-    {
-        const auto known = masks_.find(depth);
-        if (known != masks_.end())
-            return &known->second;
-        return &masks_.emplace(depth, shift_masks(net_, x, window_, window_ / 2)).first->second;
-    }
-
-    static constexpr int64_t window_ = 8;
     Net &net_;
+    SwinConvBlocks blocks_; // all U-nets see the same sizes
     const bool shifts_deepest_;
-    Expression positions_;
-    std::map<int64_t, ShiftMasks> masks_;
 };
 
 struct Enlarging {
