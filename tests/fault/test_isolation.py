@@ -131,15 +131,21 @@ def test_a_crash_after_the_frame_has_left_is_told(deadly, tmp_path):
     """The frame left at its deadline, before its process ended twice: opening a model takes longer."""
     stats = tmp_path / "stats.json"
     graph = support.fake(deadly(open_us=40_000), tune=0, isolate=1, on_crash="restart=9", deadline="30ms", stats=stats)
-    result = support.ffmpeg(
-        *("-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", f"{WIDTH}x{HEIGHT}", "-framerate", "4", "-i", "-"),
-        *("-vf", f"realtime,{graph}", "-f", "rawvideo", "-"),
-        stdin=b"".join(bytes([shade]) * SIZE for shade in SHADES),
-        fake_engine=True,
-    )
-    assert result.returncode == 0 and shades_of(result) == SHADES, result
-    told = json.loads(stats.read_text())
-    assert told["late"]["pass"] >= 2 and told["passed"] == 2, told
+    for tries_left in (2, 1, 0):
+        result = support.ffmpeg(
+            *("-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", f"{WIDTH}x{HEIGHT}", "-framerate", "4", "-i", "-"),
+            *("-vf", f"realtime,{graph}", "-f", "rawvideo", "-"),
+            stdin=b"".join(bytes([shade]) * SIZE for shade in SHADES),
+            fake_engine=True,
+        )
+        assert result.returncode == 0 and shades_of(result) == SHADES, result
+        told = json.loads(stats.read_text())
+        assert told["late"]["pass"] >= 2, told
+        # On a busy machine a deadly frame may be so late that no model gets it.
+        if told["passed"] < 2 < told["late"]["pass"] and tries_left:
+            continue
+        break
+    assert told["passed"] == 2, told
     assert len(re.findall("passes without the model", result.stderr)) == 2, result
 
 
