@@ -7,8 +7,6 @@
 
 #include "base/compose.h"
 
-#include <array>
-
 namespace engine_torch
 {
 namespace scunet_network
@@ -19,9 +17,7 @@ namespace
 using dnn_torch::concat;
 
 constexpr int64_t multiple = 64;
-constexpr int64_t depths = 3; // how often the U-net halves
-constexpr ConvOptions without_bias = {.has_bias = false},
-                      halving = {.stride = 2, .padding = 0, .has_bias = false};
+constexpr ConvOptions without_bias = {.has_bias = false};
 
 bool recognises(const Weights &weights)
 {
@@ -45,27 +41,13 @@ Blueprint build(const Weights &weights)
     net.report("blocks", weights.count("m_body."));
     net.mark_nonlocal();
     net.function(pad_function);
-    SwinConvBlocks blocks(net);
+    SwinConvUNets unet(net, true, [&net](const Expression &x, const std::string &layer) {
+        net.allow_missing(layer + ".bias");
+        return net.conv_transpose(x, layer, 2, 0);
+    });
     Expression x = net.let(concat("self.repeat_border(", Net::input, ", ", multiple, ")"));
-    std::array<Expression, depths + 1> before;
-    before[0] = net.conv(x, "m_head.0", without_bias);
-    x = before[0];
-    for (int64_t depth = 0; depth < depths; depth++) {
-        const std::string part = concat("m_down", depth + 1, ".");
-        const int64_t count = weights.count(part) - 1;
-        x = blocks.made(x, part, 0, count, depth);
-        x = net.conv(x, concat(part, count), halving);
-        before[static_cast<size_t>(depth + 1)] = x;
-    }
-    x = blocks.made(x, "m_body.", 0, weights.count("m_body."), depths);
-    for (int64_t depth = depths; depth > 0; depth--) {
-        const std::string part = concat("m_up", depth, ".");
-        x = net.add(x, before[static_cast<size_t>(depth)]);
-        net.allow_missing(part + "0.bias");
-        x = net.conv_transpose(x, part + "0", 2, 0);
-        x = blocks.made(x, part, 1, weights.count(part), depth - 1);
-    }
-    x = net.conv(net.add(x, before[0]), "m_tail.0", without_bias);
+    x = net.conv(x, "m_head.0", without_bias);
+    x = net.conv(net.add(unet.made(x, ""), x), "m_tail.0", without_bias);
     return net.finish(net.crop(x, Net::input, 1), 1, channels, weights.size("m_tail.0.weight", 0));
 }
 

@@ -4,28 +4,53 @@
 
 #include "base/compose.h"
 
+#include <array>
+
 namespace engine_torch
 {
 namespace
 {
 
 constexpr int64_t window = 8;
-constexpr ConvOptions without_bias = {.has_bias = false};
+constexpr int64_t depths = 3; // how often it halves
+constexpr ConvOptions without_bias = {.has_bias = false},
+                      halving = {.stride = 2, .padding = 0, .has_bias = false};
 
 } // namespace
 
 using dnn_torch::concat;
 
-Expression SwinConvBlocks::made(Expression x, const std::string &part, int64_t first, int64_t end,
-                                int64_t depth, bool shifts)
+Expression SwinConvUNets::made(Expression x, const std::string &prefix)
 {
+    std::array<Expression, depths> halved;
+    for (int64_t depth = 0; depth < depths; depth++) {
+        const std::string part = concat(prefix, "m_down", depth + 1, ".");
+        const int64_t count = net_.weights().count(part) - 1;
+        x = blocks(x, part, 0, count, depth);
+        x = net_.conv(x, concat(part, count), halving);
+        halved[static_cast<size_t>(depth)] = x;
+    }
+    const std::string body = prefix + "m_body.";
+    x = blocks(x, body, 0, net_.weights().count(body), depths);
+    for (int64_t depth = depths - 1; depth >= 0; depth--) {
+        const std::string part = concat(prefix, "m_up", depth + 1, ".");
+        x = enlarge_(net_.add(x, halved[static_cast<size_t>(depth)]), part + "0");
+        x = blocks(x, part, 1, net_.weights().count(part), depth);
+    }
+    return x;
+}
+
+Expression SwinConvUNets::blocks(Expression x, const std::string &part, int64_t first, int64_t end,
+                                 int64_t depth)
+{
+    const bool shifts = depth < depths || shifts_deepest_;
     for (int64_t i = first; i < end; i++)
         x = block(x, concat(part, i, "."), depth, shifts && (i - first) % 2 == 1);
     return x;
 }
 
-Expression SwinConvBlocks::block(const Expression &x, const std::string &prefix, int64_t depth,
-                                 bool is_shifted)
+Expression SwinConvUNets::block(const Expression &x, const std::string &prefix, int64_t depth,
+                                bool is_shifted)
 {
     const std::string convolutions = prefix + "conv_block.";
     const int64_t count = net_.weights().size(convolutions + "0.weight", 0),
@@ -41,8 +66,8 @@ Expression SwinConvBlocks::block(const Expression &x, const std::string &prefix,
     return net_.add(x, net_.conv(joined, prefix + "conv1_2"));
 }
 
-Expression SwinConvBlocks::transformed(const Expression &x, const std::string &prefix,
-                                       const ShiftMasks *masks)
+Expression SwinConvUNets::transformed(const Expression &x, const std::string &prefix,
+                                      const ShiftMasks *masks)
 {
     const Expression attended =
         net_.add(x, attention(net_.layer_norm(x, prefix + "ln1"), prefix + "msa.", masks));
@@ -51,8 +76,8 @@ Expression SwinConvBlocks::transformed(const Expression &x, const std::string &p
     return net_.add(attended, net_.linear(net_.activate(inner, "gelu"), prefix + "mlp.2"));
 }
 
-Expression SwinConvBlocks::attention(const Expression &x, const std::string &prefix,
-                                     const ShiftMasks *masks)
+Expression SwinConvUNets::attention(const Expression &x, const std::string &prefix,
+                                    const ShiftMasks *masks)
 {
     const std::string table = prefix + "relative_position_params";
     if (net_.weights().size(table, 1) != 2 * window - 1 ||
@@ -76,7 +101,7 @@ Expression SwinConvBlocks::attention(const Expression &x, const std::string &pre
     return from_windows(net_, net_.linear(made, prefix + "linear"), window, masks);
 }
 
-const ShiftMasks *SwinConvBlocks::masks(const Expression &x, int64_t depth)
+const ShiftMasks *SwinConvUNets::masks(const Expression &x, int64_t depth)
 {
     const auto known = masks_.find(depth);
     if (known != masks_.end())

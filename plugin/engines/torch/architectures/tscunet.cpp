@@ -9,8 +9,6 @@
 
 #include "base/compose.h"
 
-#include <array>
-
 namespace engine_torch
 {
 namespace tscunet_network
@@ -22,7 +20,6 @@ using dnn_torch::concat;
 
 constexpr double slope = 0.2;
 constexpr int64_t multiple = 64, most_layers = 15, most_doublings = 4;
-constexpr int64_t depths = 3; // how often a U-net halves
 constexpr ConvOptions without_bias = {.has_bias = false};
 
 bool recognises(const Weights &weights)
@@ -30,48 +27,20 @@ bool recognises(const Weights &weights)
     return weights.has("m_layers.0.m_head.0.weight") || weights.has("m_layers.0.m_tail.0.weight");
 }
 
-class UNets
+Expression doubled(Net &net, const Expression &x, const std::string &layer)
 {
-public:
-    // `shifts_deepest`: whether every second block shifts at the lowest resolution, too.
-    UNets(Net &net, bool shifts_deepest) : net_(net), blocks_(net), shifts_deepest_(shifts_deepest)
-    {
-    }
+    const Expression first = net.conv(net.enlarge_nearest(x, 2), layer + ".up.1");
+    return net.leaky_relu(net.conv(net.leaky_relu(first, slope), layer + ".up.3"), slope);
+}
 
-    // `layer` is "m_layers.N.".
-    Expression made(const Expression &given, const std::string &layer)
-    {
-        Expression x = net_.conv(given, layer + "m_head.0", without_bias);
-        std::array<Expression, depths + 1> before = {x};
-        for (int64_t depth = 0; depth < depths; depth++) {
-            const std::string part = concat(layer, "m_down", depth + 1, ".");
-            const int64_t count = net_.weights().count(part) - 1;
-            x = blocks_.made(x, part, 0, count, depth);
-            x = net_.conv(x, concat(part, count), {.stride = 2, .padding = 0, .has_bias = false});
-            before[static_cast<size_t>(depth + 1)] = x;
-        }
-        const std::string body = layer + "m_body.";
-        x = blocks_.made(x, body, 0, net_.weights().count(body), depths, shifts_deepest_);
-        for (int64_t depth = depths; depth > 0; depth--) {
-            const std::string part = concat(layer, "m_up", depth, ".");
-            x = larger(net_.add(x, before[static_cast<size_t>(depth)]), part + "0.up.");
-            x = blocks_.made(x, part, 1, net_.weights().count(part), depth - 1);
-        }
-        x = net_.add(x, net_.conv(before[0], layer + "m_res.0", without_bias));
-        return net_.leaky_relu(net_.conv(x, layer + "m_tail.0", without_bias), slope);
-    }
-
-private:
-    Expression larger(const Expression &x, const std::string &layers)
-    {
-        const Expression first = net_.conv(net_.enlarge_nearest(x, 2), layers + "1");
-        return net_.leaky_relu(net_.conv(net_.leaky_relu(first, slope), layers + "3"), slope);
-    }
-
-    Net &net_;
-    SwinConvBlocks blocks_; // all U-nets see the same sizes
-    const bool shifts_deepest_;
-};
+// `layer` is "m_layers.N.".
+Expression unet(Net &net, SwinConvUNets &unets, const Expression &given, const std::string &layer)
+{
+    const Expression first = net.conv(given, layer + "m_head.0", without_bias);
+    const Expression made = unets.made(first, layer);
+    const Expression x = net.add(made, net.conv(first, layer + "m_res.0", without_bias));
+    return net.leaky_relu(net.conv(x, layer + "m_tail.0", without_bias), slope);
+}
 
 struct Enlarging {
     int64_t blocks = 0, doublings = 0;
@@ -153,10 +122,12 @@ Blueprint build(const Weights &weights)
     const Expression whole = net.let(
         concat(x, ".reshape([-1, ", count * features, ", ", x, ".size(2), ", x, ".size(3)])"));
     const Expression middle = net.channels(whole, reach * features, (reach + 1) * features);
-    UNets nets(net, scale == 1);
+    SwinConvUNets unets(net, scale == 1, [&net](const Expression &small, const std::string &layer) {
+        return doubled(net, small, layer);
+    });
     for (int64_t i = 0; i < layers; i++, count -= 2) {
         const Expression threes = net.distinct_threes(x, followers, count);
-        x = net.of_each_window(nets.made(threes, concat("m_layers.", i, ".")), followers,
+        x = net.of_each_window(unet(net, unets, threes, concat("m_layers.", i, ".")), followers,
                                count - 2);
     }
     if (weights.has("m_res.0.weight"))
