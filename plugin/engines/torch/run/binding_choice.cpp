@@ -193,16 +193,16 @@ public:
             if (const auto result = run_others())
                 return *result;
             if (layout_fault_.empty() && !repeats_itself_ && takes_frames())
-                throw Failure(DNN_TORCH_WRONG_RANK, words_of(error));
+                throw Failure(DNN_TORCH_WRONG_RANK, words_);
             if (layout_fault_.empty() && source_.has_states())
                 throw Failure(failure_of(Phase::running, error).status(),
-                              dnn_torch::concat(words_of(error), words_of_first_states));
+                              dnn_torch::concat(words_, words_of_first_states));
             if (are_alike_)
                 model_.trials().refusals[shape_.channels] = words_;
             if (layout_fault_.empty())
                 throw;
             throw Failure(failure_of(Phase::running, error).status(),
-                          dnn_torch::concat(words_of(error), "; ", layout_fault_));
+                          dnn_torch::concat(words_, "; ", layout_fault_));
         }
     }
 
@@ -216,17 +216,15 @@ private:
         return found != refusals.end() && found->second == words_;
     }
 
-    bool is_likely(const Binding &binding) const
+    // Whether few models take the type, and this one has no weights of it.
+    bool is_unlikely(at::ScalarType type) const
     {
-        if (binding.layout != bindings_.front().layout)
+        if (type != at::kDouble && type != at::kBFloat16)
             return false;
-        const bool is_rare = binding.type == at::kDouble || binding.type == at::kBFloat16;
-        if (!is_rare)
-            return true;
         for (const at::Tensor &parameter : source_.plain.parameters())
-            if (parameter.scalar_type() == binding.type)
-                return true;
-        return false;
+            if (parameter.scalar_type() == type)
+                return false;
+        return true;
     }
 
     static bool is_fault_of_result(const std::exception &error)
@@ -305,12 +303,12 @@ private:
     std::optional<Rehearsal> run_others()
     {
         DnnTorchModel::Trials &trials = model_.trials();
-        const bool any_layout = trials.failed_sizes < most_failed_sizes;
+        const bool any_layout = !repeats_itself_ && trials.failed_sizes < most_failed_sizes;
         for (size_t i = 1; i < bindings_.size() && trials.time < longest_trials; i++) {
             const bool is_default_layout = bindings_[i].layout == bindings_.front().layout;
             if (!fits(bindings_[i], shape_) || (!is_default_layout && !any_layout))
                 continue;
-            if (is_ambiguous(bindings_[i]) || (repeats_itself_ && !is_likely(bindings_[i])))
+            if (is_ambiguous(bindings_[i]) || (repeats_itself_ && is_unlikely(bindings_[i].type)))
                 continue;
             const auto begin = std::chrono::steady_clock::now();
             const auto taken = try_quietly(bindings_[i], shape_);
