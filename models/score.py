@@ -123,6 +123,9 @@ class Scorer:
         return (float(re.search(r"PSNR y:([\d.]+)", log)[1]),
                 float(re.search(r"SSIM Y:([\d.]+)", log)[1]))
 
+    def by_scaler(self, source, clip, scaler):
+        return self.score(source, clip, f"scale=iw*2:ih*2:flags={scaler}+{EXACTLY}")
+
     def by_model(self, source, clip, model):
         result = self.write("result", "-i", source, "-vf",
                             f"dnn_torch={self.models / model},scale=flags={EXACTLY}", launched=True)
@@ -141,7 +144,7 @@ def upscale(scorer, nets):
         source = scorer.halved(clip, flags, crf)
         bicubic = None
         for scaler in SCALERS:
-            score = scorer.score(source, clip, f"scale=iw*2:ih*2:flags={scaler}+{EXACTLY}")
+            score = scorer.by_scaler(source, clip, scaler)
             bicubic = bicubic or score
             show(scaler, score, bicubic)
         for net in nets:
@@ -182,8 +185,7 @@ def compressed_photographs(scorer, nets):
                 moving = compressed
             scorer.write("wanted-moving", "-i", moving)
             source = scorer.halved("moving", *HALVED["halved by bicubic"])
-            double = f"scale=iw*2:ih*2:flags=bicubic+{EXACTLY}"
-            scores["bicubic"].append(scorer.score(source, "moving", double))
+            scores["bicubic"].append(scorer.by_scaler(source, "moving", "bicubic"))
             for net in nets:
                 scores[net].append(scorer.by_model(source, "moving", net))
         rate = bits * 15 / scorer.frames / len(held_out) / 1e6
@@ -206,17 +208,18 @@ def parser_of(description, tasks, frames, limit=None):
 def main():
     tasks = ["upscale", "denoise", "cinepak"]
     options = parser_of(__doc__.splitlines()[0], tasks, 30).parse_args()
-    photographs.fetch("opencv-doc", *photographs.PACKAGES)
+    photographs.fetch(*(photographs.PACKAGES if options.task == "cinepak" else ["opencv-doc"]))
     with tempfile.TemporaryDirectory() as folder:
         scorer = Scorer(options, folder)
+        if options.task == "cinepak":
+            compressed_photographs(scorer, options.nets or UPSCALERS)
+            return
         for clip in CLIPS:
             scorer.wanted(clip)
         if options.task == "upscale":
             upscale(scorer, options.nets or UPSCALERS)
-        elif options.task == "denoise":
-            denoise(scorer, options.nets or DENOISERS)
         else:
-            compressed_photographs(scorer, options.nets or UPSCALERS)
+            denoise(scorer, options.nets or DENOISERS)
 
 
 if __name__ == "__main__":
