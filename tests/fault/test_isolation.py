@@ -131,7 +131,7 @@ def test_a_crash_after_the_frame_has_left_is_told(deadly, tmp_path):
     """The frame left at its deadline, before its process ended twice: opening a model takes longer."""
     stats = tmp_path / "stats.json"
     graph = support.fake(deadly(open_us=40_000), tune=0, isolate=1, on_crash="restart=9", deadline="30ms", stats=stats)
-    for tries_left in (2, 1, 0):
+    for _ in range(3):
         result = support.ffmpeg(
             *("-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", f"{WIDTH}x{HEIGHT}", "-framerate", "4", "-i", "-"),
             *("-vf", f"realtime,{graph}", "-f", "rawvideo", "-"),
@@ -142,9 +142,8 @@ def test_a_crash_after_the_frame_has_left_is_told(deadly, tmp_path):
         told = json.loads(stats.read_text())
         assert told["late"]["pass"] >= 2, told
         # On a busy machine a deadly frame may be so late that no model gets it.
-        if told["passed"] < 2 < told["late"]["pass"] and tries_left:
-            continue
-        break
+        if told["passed"] >= 2 or told["late"]["pass"] == 2:
+            break
     assert told["passed"] == 2, told
     assert len(re.findall("passes without the model", result.stderr)) == 2, result
 
