@@ -75,6 +75,25 @@ def test_other_process(model):
     wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists())
 
 
+def test_libraries_that_nothing_uses_are_not_loaded(model):
+    """Those that LibTorch is linked with in vain bring two hundred others in Debian 12."""
+    folders = [pathlib.Path(support.MODULES, each) for each in ("engines/torch/unused", "unused")]
+    empty = next((list(each.iterdir()) for each in folders if each.is_dir()), [])
+    if not empty:
+        pytest.skip("this LibTorch uses all that it is linked with")
+    process = support.start(support.ffmpeg_command(
+        "-re", "-f", "lavfi", "-i", "testsrc2=s=64x64", "-vf", support.dnn(model("identity"), tune=0), "-f", "rawvideo", "-"))
+    try:
+        assert process.stdout.read(1), "no frame"
+        names = pathlib.Path(f"/proc/{engine_host_of(process.pid)}/maps").read_text()
+    finally:
+        process.kill()
+        process.communicate()
+    loaded = {pathlib.Path(line.split()[-1]) for line in names.splitlines() if "/" in line}
+    assert {path.parent for path in loaded if path.name in {each.name for each in empty}} <= {empty[0].parent}
+    assert not [path for path in loaded if "gdal" in path.name]
+
+
 def engine_host_of(pid):
     """The number of the process that runs the model, or None."""
     for path in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
