@@ -2,13 +2,29 @@
 # SPDX-FileCopyrightText: 2026 the ffmpeg-dnn-torch authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs pytest for meson: exits 77, which is a skip, where what the tests need is not installed."""
+import ctypes
 import importlib.util
 import os
 import sys
+import unittest.mock
 
 import sound_torch
 
 NEEDED = {"pytest": "python3-pytest", "numpy": "python3-numpy", "torch": "python3-torch"}
+
+# mallopt()'s numbers, from <malloc.h>.
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+
+
+def prepare_for_pytorch():
+    """Networks are computed by it for comparison, in less than half of the time."""
+    # Giving a tensor's pages back and getting new ones takes longer than computing it.
+    libc = ctypes.CDLL(None)
+    for parameter, value in ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, 2**31 - 1), (M_TOP_PAD, 64 << 20)):
+        libc.mallopt(parameter, value)
+    # OpenBLAS's threads wait for the next product in a loop.  What tests start does not inherit this.
+    with unittest.mock.patch.dict(os.environ, OPENBLAS_NUM_THREADS="1"):
+        import numpy  # noqa: F401
 
 
 def main():
@@ -17,6 +33,7 @@ def main():
         print(f"SKIP: {', '.join(missing)} not installed")
         return 77
     sound_torch.make_sound()
+    prepare_for_pytorch()
     import pytest
 
     status = pytest.main(sys.argv[1:])
