@@ -72,7 +72,8 @@ headers_in_build=285
 # compile_header OPTION
 compile_header()
 {
-    "${CXX:-c++}" -std=c++20 -O2 -x c++ "$1" plugin/base/standard_headers.h -o "$work/header" ||
+    # shellcheck disable=SC2086 # CXX may be "ccache g++"
+    ${CXX:-c++} -std=c++20 -O2 -x c++ "$1" plugin/base/standard_headers.h -o "$work/header" ||
         fail "${CXX:-c++} does not compile C++20"
 }
 
