@@ -10,9 +10,12 @@ DNN_TORCH_FORKED for.
 import atexit
 import collections
 import contextlib
+import functools
 import os
+import pathlib
 import socket
 import subprocess
+import tempfile
 import threading
 
 import fork_client
@@ -32,6 +35,17 @@ def engine_of(environment, modules):
     """What a run loads for itself otherwise; "" with an engine that loads quickly."""
     folder = environment.get("DNN_TORCH_MODULE_PATH")
     return os.path.join(modules, "engine-torch.so") if modules and not folder else ""
+
+
+@functools.cache
+def stand_ins(modules):
+    """A folder with the empty libraries that stand for OpenCV's in engine-host: ffmpeg uses none of
+    these either."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    for path in pathlib.Path(modules or "").glob("**/unused/libopencv_*"):
+        pathlib.Path(folder.name, path.name).symlink_to(path.resolve())
+    return folder.name
 
 
 servers, requests = {}, collections.Counter()
@@ -58,6 +72,9 @@ class Server:
         variables = {**environment, "LD_PRELOAD": ":".join(preloaded),
                      "DNN_TORCH_FORK_SERVER": str(theirs.fileno()),
                      "DNN_TORCH_FORK_ENGINE": engine_of(environment, modules)}
+        if modules:
+            paths = [stand_ins(modules), environment.get("LD_LIBRARY_PATH")]
+            variables["LD_LIBRARY_PATH"] = ":".join(filter(None, paths))
         self.process = subprocess.Popen([program], env=variables, pass_fds=[theirs.fileno()],
                                         stdin=subprocess.DEVNULL)
         theirs.close()

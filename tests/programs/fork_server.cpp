@@ -140,12 +140,25 @@ char **pointers_to(const std::vector<std::string> &words)
     _exit(0);
 }
 
+// What each run would do for itself: loads the engine and the host's module, which the preloaded
+// object opens when it is asked for a filter of ours, and lets LibTorch make its table of
+// operators, as it does when it reads its first model.
+void load(const char *engine)
+{
+    void *const library = dlopen(engine, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        fail(dlerror());
+    if (void *const found = dlsym(RTLD_DEFAULT, "avfilter_get_by_name"))
+        reinterpret_cast<const void *(*)(const char *)>(found)("dnn_torch");
+    if (void *const found = dlsym(library, "_ZN5torch3jit28populate_upgraders_graph_mapEv"))
+        reinterpret_cast<void (*)()>(found)();
+}
+
 int serve(int, char **, char **)
 {
     const int socket = atoi(getenv("DNN_TORCH_FORK_SERVER"));
-    const char *engine = getenv("DNN_TORCH_FORK_ENGINE");
-    if (*engine && !dlopen(engine, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE))
-        fail(dlerror());
+    if (const char *engine = getenv("DNN_TORCH_FORK_ENGINE"); *engine)
+        load(engine);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_IGN);
     while (const auto request = receive(socket)) {
