@@ -50,6 +50,8 @@ def test_limited_addresses(multiplies, step, options):
             break
         if not result.filter_lines():
             continue  # the filter has not begun
+        if "ff_frame_thread_encoder_init failed" in result.stderr:
+            continue  # FFmpeg 7.1's encoder gets no threads once the filter has its own
         refused.append(support.assert_fails_clearly(result, "memory|ulimit -v|has not come back within"))
     assert result.returncode == 0, str(result)
     # LibTorch 2.6 was seen to wait at one limit (800 MiB) in one run of many.
