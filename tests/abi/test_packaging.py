@@ -107,7 +107,7 @@ def spec_lists(directories):
 def test_spec_lists_what_is_installed(installed, directories):
     listed = spec_lists(directories)
     # Empty libraries are made for Debian's LibTorch alone.
-    found = {path for path in files_below(installed) if "/dnn_torch/unused/" not in path}
+    found = {path for path in files_below(installed) if "/dnn_torch/engine-torch-unused/" not in path}
     unlisted = {
         path for path in found
         if not any(path == entry or path.startswith(entry + "/") or fnmatch.fnmatch(path, entry)

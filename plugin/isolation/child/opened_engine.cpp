@@ -9,6 +9,7 @@
 
 #include <climits>
 #include <dlfcn.h>
+#include <filesystem>
 #include <sys/resource.h>
 
 namespace isolation
@@ -31,6 +32,16 @@ std::string find_engine(const std::string &name)
     return path;
 }
 
+// What an engine is linked with and does not use has an empty library of its name in this folder:
+// once that is open, the dynamic linker loads no other.
+void open_empty_libraries(const std::filesystem::path &engine)
+{
+    const auto folder = engine.parent_path() / (engine.stem().string() + "-unused");
+    std::error_code is_missing;
+    for (const auto &each : std::filesystem::directory_iterator(folder, is_missing))
+        dlopen(each.path().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
 // A library that finds no room is told by the dynamic linker in words that name no limit.
 std::string words_on_address_space()
 {
@@ -45,7 +56,9 @@ std::string words_on_address_space()
 
 const DnnTorchEngine &open_engine(const std::string &name)
 {
-    void *library = dlopen(find_engine(name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    const std::string path = find_engine(name);
+    open_empty_libraries(path);
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
         throw Failure(DNN_TORCH_RUN_FAILED, dnn_torch::concat("the engine cannot be loaded: ",
                                                               dlerror(), words_on_address_space()));
