@@ -318,9 +318,9 @@ LOOPS = {"atd", "dat", "omnisr", "rgt"}
 TWINS = [name for name in {name.partition("-")[0]: name for name in reversed(ALL)}.values()
          if name.partition("-")[0] not in LOOPS][::-1]
 KINDS = ("fixed", "dynamic", "decomposed")
-# Exported for one size: PyTorch takes minutes for any size of the first two; 2.6 contradicts itself over
-# -size % 128 < size in the third ("assert static_expr == hint").
-ONE_SIZE = {"hat", "tscunet", "cain"}
+# Exported for one size: PyTorch takes minutes for any size of the first two; 2.6 fails over -size % 128 < size in
+# the third ("assert static_expr == hint") and over -size % 64 in the fourth ("too many values to unpack").
+ONE_SIZE = {"hat", "tscunet", "cain", "scunet"}
 
 
 def exported(network, given, path, kind="dynamic", **further):

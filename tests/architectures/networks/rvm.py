@@ -232,7 +232,6 @@ class Matting(nn.Module):
         made = self.project_mat.conv(found)
         if ratio != 1:
             made = self.refiner(picture, small, made, found)
-        self.foreground = (made[:, :3] + picture).clamp(0, 1)
         return made[:, 3:].clamp(0, 1), states
 
     def forward(self, picture):
