@@ -20,6 +20,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
@@ -238,6 +240,22 @@ void run()
     }
 }
 
+const std::terminate_handler usual_end = std::get_terminate();
+
+// Nobody catches what constructors of a library's own objects throw while it is loaded.
+[[noreturn]] void end_where_nobody_catches()
+{
+    try {
+        if (const std::exception_ptr thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc &) {
+        leave("out of memory; raise what limits it (ulimit -v)");
+    } catch (...) {
+    }
+    usual_end();
+    std::abort();
+}
+
 } // namespace
 
 // Never returns from main(): an engine's exit handlers could hang.
@@ -245,6 +263,7 @@ int main()
 {
     // What a model prints is passed on at once, because nothing is flushed at the end.
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    std::set_terminate(end_where_nobody_catches);
     try {
         setenv(engine_torch::tuning_socket_variable, std::to_string(tuning_number).c_str(), 1);
         run();
