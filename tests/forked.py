@@ -42,10 +42,9 @@ def empty_libraries(modules):
     """A folder with the empty libraries that engine-host opens for OpenCV's: ffmpeg uses none of
     these either."""
     folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
     for path in pathlib.Path(modules, "engine-torch-unused").glob("libopencv_*"):
         pathlib.Path(folder.name, path.name).symlink_to(path.resolve())
-    return folder.name
+    return folder
 
 
 servers, requests = {}, collections.Counter()
@@ -73,7 +72,7 @@ class Server:
                      "DNN_TORCH_FORK_SERVER": str(theirs.fileno()),
                      "DNN_TORCH_FORK_ENGINE": engine_of(environment, modules)}
         if modules:
-            paths = [empty_libraries(modules), environment.get("LD_LIBRARY_PATH")]
+            paths = [empty_libraries(modules).name, environment.get("LD_LIBRARY_PATH")]
             variables["LD_LIBRARY_PATH"] = ":".join(filter(None, paths))
         self.process = subprocess.Popen([program], env=variables, pass_fds=[theirs.fileno()],
                                         stdin=subprocess.DEVNULL)
