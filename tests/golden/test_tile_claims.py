@@ -470,6 +470,18 @@ class ScalesByChannels(nn.Module):
         return (x * float(c) ** -0.5)[:, :, :h, :w]
 
 
+class ScalesByLists(nn.Module):
+    """Of channels, and of outputs."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        channels, kept = x.split(1, 1), [x, x * 0.5]
+        kept.append(x)
+        h = x.shape[2]
+        sizes = [h, x.shape[3]]
+        x = x * (1.0 / len(channels)) * (1.0 / len(kept)) * (0.5 + 0.25 * len(sizes))
+        return x * (0.1 * len(x.shape)) * (len("picture") / 7.0) * 10.0
+
+
 class ScalesByTokens(nn.Module):
     """Attention within windows does, after a reshape."""
 
@@ -480,7 +492,8 @@ class ScalesByTokens(nn.Module):
         return tokens.view(b, h, w, c).permute(0, 3, 1, 2)
 
 
-@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table(), ScalesByChannels(), ScalesByTokens()])
+@pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table(), ScalesByChannels(), ScalesByLists(),
+                                 ScalesByTokens()])
 def test_what_is_of_one_place_stays_local(tmp_path, net):
     image = textured(331, 273)
     result = in_tiles(save(tmp_path, net), image, tile=128, isolate=0)
@@ -580,8 +593,69 @@ class ByIndex(nn.Module):
         return x * self.gains[min(x.shape[2] * x.shape[3] // 10000, 5)]
 
 
+class ByPieces(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(len(x.split(8, 2)) * len(x.split(8, 3)) / 900, 1.0)
+
+
+class ByMorePieces(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pieces: List[Tensor] = [x]
+        pieces.extend(x.reshape(-1).split(100))
+        return x * min(len(pieces) / 1800, 1.0)
+
+
+class ByRepeats(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(len([0] * (x.shape[2] * x.shape[3])) / 60000, 1.0)
+
+
+class ByText(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (0.5 if len(str(x.shape[2] * x.shape[3] // 40000 * 10)) == 1 else 1.0)
+
+
+class ByRow(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(len(x[0].flatten()) / 180000, 1.0)
+
+
+class ByTokens(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        tokens = x.flatten(2)
+        return x * min(tokens.shape[2] / 60000, 1.0) * min(x.view(-1).size(0) / 180000, 1.0)
+
+
+class ByStride(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(x.contiguous().stride(1) / 60000, 1.0)
+
+
+class ByRange(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(torch.arange(0, x.shape[2] * x.shape[3], 300).numel() / 200, 1.0)
+
+
+class ByBlocks(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(functional.unfold(x, [8, 8], stride=[8, 8]).shape[2] / 900, 1.0)
+
+
+class ByData(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(x.data.numel() / 180000, 1.0)
+
+
+class BySteps(nn.Module):
+    """The first column."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * x.flatten(2)[:, :, :: x.shape[3]].amax(2)[:, :, None, None]
+
+
 SIZED = [ByArea(), ByNumbers(), ByShorterSide(), ByList(), ByTensor(), ByFilled(), BySum(), ByPlace(), ByWeight(),
-         ByIndex()]
+         ByIndex(), ByPieces(), ByMorePieces(), ByRepeats(), ByText(), ByRow(), ByTokens(), ByStride(), ByRange(),
+         ByBlocks(), ByData(), BySteps()]
 
 
 class LooksUp(nn.Module):

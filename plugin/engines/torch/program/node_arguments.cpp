@@ -42,11 +42,11 @@ const Value &origin(const KnownValues &known, const Value &value)
 // Returns the elements of a list that the graph builds from values that are the same in every run.
 std::optional<std::vector<c10::IValue>> elements(const KnownValues &known, const Value &value)
 {
-    const Value &list = origin(known, value);
-    if (list.node()->kind() != c10::prim::ListConstruct)
+    const Node *list = builder_of_list(known, &value);
+    if (!list)
         return std::nullopt;
     std::vector<c10::IValue> all;
-    for (const Value *element : list.node()->inputs()) {
+    for (const Value *element : list->inputs()) {
         const auto one = known.value_of(element);
         if (!one)
             return std::nullopt;
@@ -92,6 +92,12 @@ const Value *argument(const Node &node, const char *name)
         return nullptr;
     const auto index = schema->argumentIndexWithName(name);
     return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+}
+
+const Node *builder_of_list(const KnownValues &known, const Value *list)
+{
+    const Node *builder = list ? origin(known, *list).node() : nullptr;
+    return builder && builder->kind() == c10::prim::ListConstruct ? builder : nullptr;
 }
 
 std::optional<std::vector<int64_t>> numbers(const KnownValues &known, const Value *value)

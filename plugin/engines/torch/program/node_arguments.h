@@ -17,6 +17,9 @@ namespace engine_torch
 // Returns null if the operator has no such argument.
 const torch::jit::Value *argument(const torch::jit::Node &node, const char *name);
 
+// Returns the node that builds the list from its elements, or null.
+const torch::jit::Node *builder_of_list(const KnownValues &known, const torch::jit::Value *list);
+
 // Returns nullopt unless the value is an integer, or a list of them, that is the same in every run.
 std::optional<std::vector<int64_t>> numbers(const KnownValues &known,
                                             const torch::jit::Value *value);

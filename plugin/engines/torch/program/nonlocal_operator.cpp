@@ -41,7 +41,10 @@ enum Origin : unsigned {
     places = 32U,        // coordinates of the whole picture
     measures = 64U,      // a tensor whose values follow from the width or the height
     spatial = 128U,      // certainly the width or the height, or both
+    counted = 256U,      // a list whose length follows from the width or the height
 };
+
+constexpr unsigned of_extents = extents | spatial;
 
 std::string name_of(const Node &node)
 {
@@ -61,6 +64,11 @@ bool is_number(const Value &value)
     const c10::TypeKind kind = value.type()->kind();
     return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType ||
            kind == c10::TypeKind::NumberType;
+}
+
+bool is_list(const Value &value)
+{
+    return value.type()->kind() == c10::TypeKind::ListType;
 }
 
 bool raises(const Block &block)
@@ -399,8 +407,10 @@ private:
             else if (compares(name) && !result)
                 report("a comparison that may depend on far samples");
         }
+        if (makes_counted_list(node, name))
+            marks |= counted;
         for (const Value *output : node.outputs()) {
-            mark(output, marks);
+            mark_result(output, marks);
             if (given & samples) {
                 merge_axes(output, axes_after(node, name));
                 merge_dependence(output, result);
@@ -408,6 +418,30 @@ private:
         }
         if (writes_first(node))
             write(node.input(0), marks, result);
+    }
+
+    void mark_result(const Value *result, unsigned marks)
+    {
+        mark(result, is_tensor_value(*result) ? marks & ~unsigned{counted} : marks);
+    }
+
+    // Elements that are put into a list do not say how long it becomes.
+    bool makes_counted_list(const Node &node, const std::string &name) const
+    {
+        if (node.outputs().size() != 1 || !is_list(*node.output()) || name == "append" ||
+            name == "insert" || name == "_set_item" || name == "ListConstruct")
+            return false;
+        return takes_extents(node) || (makes_pieces(name) && cuts_picture(node));
+    }
+
+    bool cuts_picture(const Node &node) const
+    {
+        const Value *of = node.input(0);
+        if (!is_of_samples(of))
+            return (marks_of(of) & spatial) != 0;
+        const auto over = numbers(argument(node, "dim"));
+        const PictureAxes &axes = axes_of(of);
+        return !axes.is_known() || !over || !are_other_axes(*over, axes);
     }
 
     // What an operator makes of the picture's extents alone.  Trials are of few sizes, and hardly
@@ -429,11 +463,12 @@ private:
                    : 0U;
     }
 
-    // Whether a single number follows from the extents.
+    // Whether a single number, or a text, follows from the extents.
     bool takes_extents(const Node &node) const
     {
         return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
-            return is_number(*input) && (marks_of(input) & spatial);
+            const bool is_text = input->type()->kind() == c10::TypeKind::StringType;
+            return (is_number(*input) || is_text) && (marks_of(input) & spatial);
         });
     }
 
@@ -447,6 +482,10 @@ private:
     // Whether the operator computes samples with numbers that follow from the extents.
     bool computes_with_extents(const Node &node, const std::string &name) const
     {
+        if (name == "slice") {
+            const Value *step = argument(node, "step");
+            return step && (marks_of(step) & spatial);
+        }
         if (!computes_each(name) && operator_reach(name) != OperatorReach::picture)
             return false;
         return takes_extents(node) ||
@@ -482,7 +521,7 @@ private:
     void write(const Value *into, unsigned marks, const std::optional<Footprints> &result)
     {
         for (int depth = 0; depth < 16; depth++) {
-            mark(into, marks);
+            mark_result(into, marks);
             if (marks & samples)
                 merge_dependence(into, depth == 0 || is_unmoved(*into) ? result : std::nullopt);
             if ((marks & samples) && is_tensor_value(*into) && !axes_of(into).is_met())
@@ -503,18 +542,20 @@ private:
         });
     }
 
-    // Handles operators that read a tensor's extents but no samples.
+    // Handles operators that read extents, strides and lengths but no samples.
     bool reads_only_extents(const Node &node, const std::string &name)
     {
         if (name == "size" || name == "numel" || name == "sym_size" || name == "sym_numel") {
-            const Value *of = node.input(0);
-            const auto which = numbers(argument(node, "dim"));
-            const PictureAxes &axes = axes_of(of);
-            const bool is_all = name == "numel" || name == "sym_numel";
-            if (which)
-                read_extent(of, which->front(), node.output());
-            else if (is_of_samples(of))
-                mark(node.output(), is_all || axes.is_known() ? extents | spatial : extents);
+            read_size(node, name);
+            return true;
+        }
+        if (name == "stride" || name == "storage_offset") {
+            const unsigned marks = marks_of(node.input(0));
+            mark(node.output(), marks & samples ? of_extents : marks & of_extents);
+            return true;
+        }
+        if (name == "len") {
+            read_length(*node.input(0), *node.output());
             return true;
         }
         if ((name == "__getitem__" && reads_extent(node)) ||
@@ -522,21 +563,84 @@ private:
             return true;
         const bool is_attribute = node.kind().is_prim() && name != "tolist" && name != "min" &&
                                   name != "max" && node.inputs().size() == 1 &&
-                                  is_tensor_value(*node.input(0));
-        return name == "dim" || name == "len" || name == "is_cuda" || name == "is_floating_point" ||
+                                  node.outputs().size() == 1 && is_tensor_value(*node.input(0)) &&
+                                  !is_tensor_value(*node.output());
+        return name == "dim" || name == "is_cuda" || name == "is_floating_point" ||
                name == "ndimension" || name == "__is__" || name == "__isnot__" || is_attribute;
     }
 
-    // The batch and the channels do not depend on the picture's size.
-    void read_extent(const Value *of, int64_t dimension, const Value *extent)
+    void read_size(const Node &node, const std::string &name)
     {
-        const PictureAxes &axes = axes_of(of);
-        if (!is_of_samples(of))
-            return;
+        const Value *of = node.input(0);
+        const bool is_all = name == "numel" || name == "sym_numel";
+        if (const auto which = numbers(argument(node, "dim")))
+            mark(node.output(), extent_of(of, which->front()));
+        else if (!is_of_samples(of))
+            mark(node.output(), marks_of(of) & of_extents);
+        else
+            mark(node.output(), is_all || axes_of(of).is_known() ? of_extents : unsigned{extents});
+    }
+
+    void read_length(const Value &of, const Value &length)
+    {
+        if (is_tensor_value(of))
+            mark(&length, extent_of(&of, 0));
+        else if (!is_list(of))
+            mark(&length, marks_of(&of) & of_extents);
+        else if (marks_of(&of) & counted)
+            mark(&length, of_extents);
+    }
+
+    // What the extent of a dimension follows from.  The batch and the channels do not depend on the
+    // picture's size.
+    unsigned extent_of(const Value *of, int64_t dimension) const
+    {
+        for (int depth = 0; depth < 16; depth++) {
+            if (!is_of_samples(of))
+                return marks_of(of) & of_extents;
+            if (const PictureAxes &axes = axes_of(of); axes.is_known())
+                return axes.is_spatial(dimension) ? of_extents : 0U;
+            const Node &node = *of->node();
+            const std::string name = name_of(node);
+            if (name == "view" || name == "reshape")
+                return extent_in_shape(node.input(1), dimension);
+            if (name == "flatten")
+                return extent_of_flat(node, dimension);
+            if (name == "im2col")
+                return dimension == 2 || dimension == -1 ? of_extents : 0U;
+            if (name == "linear" || !computes_each(name) || others_are_of_samples(node))
+                return extents;
+            of = node.input(0);
+        }
+        return extents;
+    }
+
+    unsigned extent_in_shape(const Value *shape, int64_t dimension) const
+    {
+        const Node *list = builder_of_list(known_, shape);
+        const auto rank = list ? static_cast<int64_t>(list->inputs().size()) : 0;
+        const int64_t index = dimension < 0 ? dimension + rank : dimension;
+        if (index < 0 || index >= rank)
+            return extents;
+        const Value *extent = list->input(static_cast<size_t>(index));
+        const auto number = numbers(extent);
+        if (!number)
+            return marks_of(extent) & of_extents;
+        if (number->front() >= 0)
+            return 0;
+        return marks_of_inputs(*list) & spatial ? unsigned{extents} : of_extents;
+    }
+
+    unsigned extent_of_flat(const Node &node, int64_t dimension) const
+    {
+        const auto first = numbers(argument(node, "start_dim")),
+                   last = numbers(argument(node, "end_dim"));
+        if (!first || !last)
+            return extents;
+        const PictureAxes axes = axes_of(node.input(0)).flattened(first->front(), last->front());
         if (!axes.is_known())
-            mark(extent, extents);
-        else if (axes.is_spatial(dimension))
-            mark(extent, extents | spatial);
+            return extents;
+        return axes.is_spatial(dimension) ? of_extents : 0U;
     }
 
     static bool is_shape(const Value &list)
@@ -549,7 +653,7 @@ private:
         const auto which = numbers(node.input(1));
         if (!is_shape(*node.input(0)) || !which)
             return false;
-        read_extent(node.input(0)->node()->input(), which->front(), node.output());
+        mark(node.output(), extent_of(node.input(0)->node()->input(), which->front()));
         return true;
     }
 
@@ -558,7 +662,7 @@ private:
         if (!is_shape(*node.input()))
             return false;
         for (size_t i = 0; i < node.outputs().size(); i++)
-            read_extent(node.input()->node()->input(), static_cast<int64_t>(i), node.output(i));
+            mark(node.output(i), extent_of(node.input()->node()->input(), static_cast<int64_t>(i)));
         return true;
     }
 

@@ -33,7 +33,8 @@ Names names_of(const char *text)
 constexpr std::pair<OperatorReach, const char *> table[] = {
     {OperatorReach::elementwise,
      "abs acos add addcdiv addcmul alias atan atan2 batch_norm cat celu ceil channel_shuffle "
-     "clamp clamp_max clamp_min clip clone constant_pad_nd contiguous copy cos cosh cpu detach "
+     "clamp clamp_max clamp_min clip clone constant_pad_nd contiguous copy cos cosh cpu data "
+     "detach "
      "div divide dropout double elu erf exp expm1 feature_dropout float floor floor_divide "
      "fmod frac gelu glu half hardshrink hardsigmoid hardswish hardtanh leaky_relu lerp linear log "
      "log10 log1p log2 log_sigmoid logit maximum minimum mish mul multiply neg negative pad pow "
@@ -134,10 +135,17 @@ bool fills(const std::string &name)
     return name == "full" || name == "full_like" || name == "new_full" || name == "fill";
 }
 
+bool makes_pieces(const std::string &name)
+{
+    static const Names names = names_of("split chunk unbind tensor_split hsplit vsplit dsplit "
+                                        "unsafe_split unsafe_chunk tolist");
+    return names.count(name) > 0;
+}
+
 bool makes_view(const std::string &name)
 {
     static const Names names = names_of("slice select narrow view reshape permute transpose "
-                                        "unsqueeze squeeze expand view_as alias detach");
+                                        "unsqueeze squeeze expand view_as alias data detach");
     return names.count(name) > 0;
 }
 

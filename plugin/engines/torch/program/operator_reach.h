@@ -43,6 +43,9 @@ bool takes_values(const std::string &name);
 // Whether the operator fills a tensor with a number.
 bool fills(const std::string &name);
 
+// Whether the operator cuts a tensor into a list.
+bool makes_pieces(const std::string &name);
+
 // Whether the result is a view of the memory of the first argument.
 bool makes_view(const std::string &name);
 

@@ -122,4 +122,17 @@ PictureAxes PictureAxes::without(const std::vector<int64_t> &dimensions) const
     return result;
 }
 
+PictureAxes PictureAxes::flattened(int64_t first, int64_t last) const
+{
+    const auto begin = index_of(first), end = index_of(last);
+    if (!is_known() || !begin || !end || *end < *begin)
+        return unknown();
+    PictureAxes result = *this;
+    const auto from = result.axes_.begin() + static_cast<int64_t>(*begin),
+               to = result.axes_.begin() + static_cast<int64_t>(*end) + 1;
+    *from = *std::max_element(from, to);
+    result.axes_.erase(from + 1, to);
+    return result;
+}
+
 } // namespace engine_torch

@@ -38,6 +38,8 @@ public:
     PictureAxes transposed(int64_t one, int64_t other) const;
     PictureAxes with(int64_t dimension) const; // inserts a dimension that is not spatial
     PictureAxes without(const std::vector<int64_t> &dimensions) const;
+    // Width and height may share a dimension afterwards.
+    PictureAxes flattened(int64_t first, int64_t last) const;
 
     bool operator==(const PictureAxes &) const = default;
 
