@@ -436,12 +436,9 @@ private:
 
     bool cuts_picture(const Node &node) const
     {
-        const Value *of = node.input(0);
-        if (!is_of_samples(of))
-            return (marks_of(of) & spatial) != 0;
-        const auto over = numbers(argument(node, "dim"));
-        const PictureAxes &axes = axes_of(of);
-        return !axes.is_known() || !over || !are_other_axes(*over, axes);
+        const Value *dimension = argument(node, "dim");
+        const auto over = dimension ? numbers(dimension) : std::vector<int64_t>{0};
+        return !over || (extent_of(node.input(0), over->front()) & spatial);
     }
 
     // What an operator makes of the picture's extents alone.  Trials are of few sizes, and hardly

@@ -137,8 +137,7 @@ bool fills(const std::string &name)
 
 bool makes_pieces(const std::string &name)
 {
-    static const Names names = names_of("split chunk unbind tensor_split hsplit vsplit dsplit "
-                                        "unsafe_split unsafe_chunk tolist");
+    static const Names names = names_of("split unsafe_split chunk unsafe_chunk unbind tolist");
     return names.count(name) > 0;
 }
 

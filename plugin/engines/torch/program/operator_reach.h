@@ -43,7 +43,7 @@ bool takes_values(const std::string &name);
 // Whether the operator fills a tensor with a number.
 bool fills(const std::string &name);
 
-// Whether the operator cuts a tensor into a list.
+// Whether the operator makes a list of a tensor, as long as the tensor's extent says.
 bool makes_pieces(const std::string &name);
 
 // Whether the result is a view of the memory of the first argument.

@@ -391,11 +391,15 @@ const char *DnnTorchModel::type_of(bool input) const noexcept
     return engine_torch::type_name(input ? current_->binding.type : current_->output->type);
 }
 
-// Found when first asked for.  A network of our own has a contract with its reach, and a model that
-// keeps state is never tiled.
+// A network of our own has a contract with its reach, and a model that keeps state is never tiled.
+bool DnnTorchModel::needs_reach() const
+{
+    return !is_inspected_ && !network_ && !traits_.keeps_state && !source_.has_states();
+}
+
 const char *DnnTorchModel::nonlocal_operator() const noexcept
 {
-    if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
+    if (!needs_reach())
         return nullptr;
     if (callee_)
         return callee_name_;
@@ -407,6 +411,7 @@ const char *DnnTorchModel::nonlocal_operator() const noexcept
     return nonlocal_operator_.empty() ? nullptr : nonlocal_operator_.c_str();
 }
 
+// Found when first asked for.
 void DnnTorchModel::find_reach() const
 {
     std::call_once(reach_known_, [this] {
@@ -425,10 +430,8 @@ void DnnTorchModel::find_reach() const
 
 const char *DnnTorchModel::kernel_reach() const noexcept
 {
-    if (is_inspected_ || network_ || traits_.keeps_state || source_.has_states())
+    if (!needs_reach() || callee_)
         return nullptr;
-    if (callee_)
-        return callee_name_;
     try {
         find_reach();
     } catch (...) {

@@ -131,6 +131,7 @@ private:
     void note_meaningless(const engine_torch::Permissions &permissions);
     void note_output();
     const char *type_of(bool input) const noexcept;
+    bool needs_reach() const;
     void find_reach() const;
     const char *nonlocal_operator() const noexcept;
     const char *kernel_reach() const noexcept;
