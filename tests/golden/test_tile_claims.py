@@ -476,9 +476,9 @@ class ScalesByLists(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         channels, kept = x.split(1, 1), [x, x * 0.5]
         kept.append(x)
-        h = x.shape[2]
-        sizes = [h, x.shape[3]]
-        x = x * (1.0 / len(channels)) * (1.0 / len(kept)) * (0.5 + 0.25 * len(sizes))
+        sizes = [x.shape[2], x.shape[3]]
+        planes = x.reshape(-1, 1, sizes[0], sizes[1]).unbind(0)
+        x = x * (3.0 / len(planes)) * (1.0 / len(channels)) * (1.0 / len(kept)) * (0.5 + 0.25 * len(sizes))
         return x * (0.1 * len(x.shape)) * (len("picture") / 7.0) * 10.0
 
 
