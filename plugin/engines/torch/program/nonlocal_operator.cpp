@@ -4,11 +4,10 @@
 #include "nonlocal_operator.h"
 
 #include "graph_checks.h"
-#include "graph_walk.h"
 #include "kernel_reach.h"
 #include "node_arguments.h"
 #include "operator_reach.h"
-#include "picture_axes.h"
+#include "picture_walk.h"
 
 #include <algorithm>
 #include <array>
@@ -31,46 +30,6 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = c10::prim;
 
-// What a value was computed from.
-enum Origin : unsigned {
-    samples = 1U,        // samples of the picture
-    extents = 2U,        // its width or height, or a dimension that may be one of them
-    statistics = 4U,     // statistics over dimensions that may be spatial
-    compared = 8U,       // a comparison, of which only the outcome is left
-    discontinuous = 16U, // a step: small changes of samples may not show, in any trial
-    places = 32U,        // coordinates of the whole picture
-    measures = 64U,      // a tensor whose values follow from the width or the height
-    spatial = 128U,      // certainly the width or the height, or both
-    counted = 256U,      // a list whose length follows from the width or the height
-};
-
-constexpr unsigned of_extents = extents | spatial;
-
-std::string name_of(const Node &node)
-{
-    std::string name = node.kind().toUnqualString();
-    while (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_')
-        name.pop_back();
-    return name;
-}
-
-bool is_tensor_value(const Value &value)
-{
-    return value.type()->isSubtypeOf(*c10::TensorType::get());
-}
-
-bool is_number(const Value &value)
-{
-    const c10::TypeKind kind = value.type()->kind();
-    return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType ||
-           kind == c10::TypeKind::NumberType;
-}
-
-bool is_list(const Value &value)
-{
-    return value.type()->kind() == c10::TypeKind::ListType;
-}
-
 bool raises(const Block &block)
 {
     return std::any_of(block.nodes().begin(), block.nodes().end(),
@@ -84,21 +43,21 @@ bool only_changes_borders(const Block &block)
         const bool makes_tensor =
             std::any_of(node->outputs().begin(), node->outputs().end(),
                         [](const Value *each) { return is_tensor_value(*each); });
-        if (makes_tensor && node->blocks().empty() && !changes_borders(name_of(*node)))
+        if (makes_tensor && node->blocks().empty() && !changes_borders(operator_name(*node)))
             return false;
     }
     return true;
 }
 
-class Search final : GraphWalk
+class Search final : PictureWalk
 {
 public:
     Search(const Module &module, const std::shared_ptr<Graph> &graph, size_t input, Layout layout)
-        : GraphWalk(module, graph)
+        : PictureWalk(module, graph)
     {
         const Value *picture = graph->inputs().at(input);
         mark(picture, samples);
-        axes_[picture] = PictureAxes(layout);
+        merge_axes(picture, PictureAxes(layout));
         dependence_[picture] = Footprints();
     }
 
@@ -111,23 +70,6 @@ public:
     }
 
 private:
-    // ---- what is known of values
-
-    bool is_of_samples(const Value *value) const { return (marks_of(value) & samples) != 0; }
-
-    const PictureAxes &axes_of(const Value *value) const
-    {
-        static const PictureAxes none;
-        const auto found = axes_.find(value);
-        return found == axes_.end() ? none : found->second;
-    }
-
-    void merge_axes(const Value *value, const PictureAxes &axes)
-    {
-        if (axes_[value].join(axes))
-            changed_ = true;
-    }
-
     void carry(const Value *from, const Value *to) override
     {
         mark(to, marks_of(from));
@@ -152,17 +94,6 @@ private:
     {
         if (reports_ && found_.empty())
             found_ = what;
-    }
-
-    bool is_none(const Value *value) const
-    {
-        const auto known = value ? known_.value_of(value) : std::nullopt;
-        return known && known->isNone();
-    }
-
-    std::optional<std::vector<int64_t>> numbers(const Value *value) const
-    {
-        return engine_torch::numbers(known_, value);
     }
 
     // ---- how far kernels reach
@@ -195,92 +126,6 @@ private:
         return all;
     }
 
-    // Whether a sample of the result only depends on the inputs' samples at the same place.
-    bool stays_in_place(const Node &node, const std::string &name) const
-    {
-        const Value *first = node.inputs().empty() ? nullptr : node.input(0);
-        const PictureAxes &axes = axes_of(first);
-        if (moves_samples(name))
-            return false;
-        switch (operator_reach(name)) {
-        case OperatorReach::elementwise:
-            return name == "linear" ? axes.is_known() && !axes.is_spatial(-1)
-                                    : name != "cat" || joins_along_other_axis(node);
-        case OperatorReach::loses_nan:
-            return true;
-        case OperatorReach::statistic:
-        case OperatorReach::choice:
-            return argument(node, "other") || is_along_other_axes(node, name, axes);
-        case OperatorReach::gather: // of a table
-            return !is_of_samples(first) || is_along_other_axis(node);
-        case OperatorReach::scatter:
-            return is_along_other_axis(node) || writes_through_mask(node, name);
-        default:
-            return name == "ListUnpack" || name == "TupleUnpack" || name == "TupleIndex" ||
-                   name == "stack" || name == "__getitem__" || name == "append" ||
-                   name == "expand" || name == "expand_as" || name == "unsqueeze" ||
-                   name == "one_hot" || keeps_places(node, name, axes);
-        }
-    }
-
-    // Operators along one or more dimensions, which may be width or height.
-    bool keeps_places(const Node &node, const std::string &name, const PictureAxes &axes) const
-    {
-        if (!axes.is_known())
-            return false;
-        if (name == "permute" || name == "transpose")
-            return keeps_order(node, name, axes);
-        const auto over = numbers(axis_argument(node));
-        const bool is_cut = name == "select" || name == "squeeze" || name == "chunk" ||
-                            name == "split" || name == "split_with_sizes" || name == "unbind" ||
-                            name == "tensor_split" || name == "index_select";
-        return is_cut && over && are_other_axes(*over, axes);
-    }
-
-    bool joins_along_other_axis(const Node &node) const
-    {
-        const auto over = numbers(argument(node, "dim"));
-        const PictureAxes &axes = axes_of(node.input(0));
-        return over && axes.is_known() && are_other_axes(*over, axes);
-    }
-
-    static bool are_other_axes(const std::vector<int64_t> &dimensions, const PictureAxes &axes)
-    {
-        return std::none_of(dimensions.begin(), dimensions.end(),
-                            [&](int64_t each) { return axes.is_spatial(each); });
-    }
-
-    // Whether height still comes before width.
-    bool keeps_order(const Node &node, const std::string &name, const PictureAxes &axes) const
-    {
-        if (name == "transpose") {
-            const auto one = numbers(argument(node, "dim0")),
-                       other = numbers(argument(node, "dim1"));
-            return one && other && are_other_axes({one->front(), other->front()}, axes);
-        }
-        std::optional<size_t> before;
-        for (const int64_t each : numbers(argument(node, "dims")).value_or(std::vector<int64_t>()))
-            if (const auto place = axes.spatial_place(each)) {
-                if (before && *before > *place)
-                    return false;
-                before = place;
-            }
-        return before.has_value();
-    }
-
-    bool is_along_other_axes(const Node &node, const std::string &name,
-                             const PictureAxes &axes) const
-    {
-        if (!axes.is_known())
-            return false;
-        if (name == "layer_norm") {
-            const auto shape = numbers(argument(node, "normalized_shape"));
-            return shape && !axes.any_of_last(shape->size());
-        }
-        const auto over = numbers(axis_argument(node));
-        return over && !over->empty() && are_other_axes(*over, axes);
-    }
-
     std::optional<Footprints> dependence_after(const Node &node, const std::string &name) const
     {
         const auto given = dependence_of_inputs(node);
@@ -291,13 +136,6 @@ private:
         const bool is_only_one = is_of_samples(node.input(0)) && !others_are_of_samples(node);
         return is_only_one ? after_kernel(node, name, *given, axes_of(node.input(0)), known_)
                            : std::nullopt;
-    }
-
-    bool others_are_of_samples(const Node &node) const
-    {
-        return std::any_of(node.inputs().begin() + 1, node.inputs().end(), [&](const Value *each) {
-            return is_tensor_value(*each) && is_of_samples(each);
-        });
     }
 
     std::optional<std::array<KernelReach, 2>> kernels() const
@@ -344,7 +182,7 @@ private:
         const bool is_unknown = node.hasAttribute(c10::attr::Subgraph) || !node.blocks().empty() ||
                                 node.kind() == prim::CallMethod;
         if (is_unknown && (marks_of_inputs(node) & samples))
-            report(name_of(node));
+            report(operator_name(node));
         compute(node);
     }
 
@@ -387,7 +225,7 @@ private:
 
     void compute(const Node &node)
     {
-        const std::string name = name_of(node);
+        const std::string name = operator_name(node);
         if (reads_only_extents(node, name))
             return;
         const unsigned given = marks_of_inputs(node);
@@ -425,22 +263,6 @@ private:
         mark(result, is_tensor_value(*result) ? marks & ~unsigned{counted} : marks);
     }
 
-    // Elements that are put into a list do not say how long it becomes.
-    bool makes_counted_list(const Node &node, const std::string &name) const
-    {
-        if (node.outputs().size() != 1 || !is_list(*node.output()) || name == "append" ||
-            name == "insert" || name == "_set_item" || name == "ListConstruct")
-            return false;
-        return takes_extents(node) || (makes_pieces(name) && cuts_picture(node));
-    }
-
-    bool cuts_picture(const Node &node) const
-    {
-        const Value *dimension = argument(node, "dim");
-        const auto over = dimension ? numbers(dimension) : std::vector<int64_t>{0};
-        return !over || (extent_of(node.input(0), over->front()) & spatial);
-    }
-
     // What an operator makes of the picture's extents alone.  Trials are of few sizes, and hardly
     // change the area or the shorter side.
     unsigned marks_of_extents(const Node &node, const std::string &name, unsigned given) const
@@ -458,22 +280,6 @@ private:
         return is_scaled || is_reduced || is_compared || is_filled || takes_values(name)
                    ? unsigned{measures}
                    : 0U;
-    }
-
-    // Whether a single number, or a text, follows from the extents.
-    bool takes_extents(const Node &node) const
-    {
-        return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
-            const bool is_text = input->type()->kind() == c10::TypeKind::StringType;
-            return (is_number(*input) || is_text) && (marks_of(input) & spatial);
-        });
-    }
-
-    static bool computes_each(const std::string &name)
-    {
-        const OperatorReach reach = operator_reach(name);
-        return (reach == OperatorReach::elementwise || reach == OperatorReach::loses_nan) &&
-               !moves_samples(name) && name != "cat";
     }
 
     // Whether the operator computes samples with numbers that follow from the extents.
@@ -524,7 +330,7 @@ private:
             if ((marks & samples) && is_tensor_value(*into) && !axes_of(into).is_met())
                 merge_axes(into, PictureAxes::unknown());
             const Node &maker = *into->node();
-            if (maker.inputs().empty() || !makes_view(name_of(maker)))
+            if (maker.inputs().empty() || !makes_view(operator_name(maker)))
                 return;
             into = maker.input(0);
         }
@@ -534,133 +340,9 @@ private:
     bool is_unmoved(const Value &value) const
     {
         return std::all_of(value.uses().begin(), value.uses().end(), [&](const auto &use) {
-            const std::string name = name_of(*use.user);
+            const std::string name = operator_name(*use.user);
             return !makes_view(name) || stays_in_place(*use.user, name);
         });
-    }
-
-    // Handles operators that read extents, strides and lengths but no samples.
-    bool reads_only_extents(const Node &node, const std::string &name)
-    {
-        if (name == "size" || name == "numel" || name == "sym_size" || name == "sym_numel") {
-            read_size(node, name);
-            return true;
-        }
-        if (name == "stride" || name == "storage_offset") {
-            const unsigned marks = marks_of(node.input(0));
-            mark(node.output(), marks & samples ? of_extents : marks & of_extents);
-            return true;
-        }
-        if (name == "len") {
-            read_length(*node.input(0), *node.output());
-            return true;
-        }
-        if ((name == "__getitem__" && reads_extent(node)) ||
-            (name == "ListUnpack" && reads_extents(node)))
-            return true;
-        const bool is_attribute = node.kind().is_prim() && name != "tolist" && name != "min" &&
-                                  name != "max" && node.inputs().size() == 1 &&
-                                  node.outputs().size() == 1 && is_tensor_value(*node.input(0)) &&
-                                  !is_tensor_value(*node.output());
-        return name == "dim" || name == "is_cuda" || name == "is_floating_point" ||
-               name == "ndimension" || name == "__is__" || name == "__isnot__" || is_attribute;
-    }
-
-    void read_size(const Node &node, const std::string &name)
-    {
-        const Value *of = node.input(0);
-        const bool is_all = name == "numel" || name == "sym_numel";
-        if (const auto which = numbers(argument(node, "dim")))
-            mark(node.output(), extent_of(of, which->front()));
-        else if (!is_of_samples(of))
-            mark(node.output(), marks_of(of) & of_extents);
-        else
-            mark(node.output(), is_all || axes_of(of).is_known() ? of_extents : unsigned{extents});
-    }
-
-    void read_length(const Value &of, const Value &length)
-    {
-        if (is_tensor_value(of))
-            mark(&length, extent_of(&of, 0));
-        else if (!is_list(of))
-            mark(&length, marks_of(&of) & of_extents);
-        else if (marks_of(&of) & counted)
-            mark(&length, of_extents);
-    }
-
-    // What the extent of a dimension follows from.  The batch and the channels do not depend on the
-    // picture's size.
-    unsigned extent_of(const Value *of, int64_t dimension) const
-    {
-        for (int depth = 0; depth < 16; depth++) {
-            if (!is_of_samples(of))
-                return marks_of(of) & of_extents;
-            if (const PictureAxes &axes = axes_of(of); axes.is_known())
-                return axes.is_spatial(dimension) ? of_extents : 0U;
-            const Node &node = *of->node();
-            const std::string name = name_of(node);
-            if (name == "view" || name == "reshape")
-                return extent_in_shape(node.input(1), dimension);
-            if (name == "flatten")
-                return extent_of_flat(node, dimension);
-            if (name == "im2col")
-                return dimension == 2 || dimension == -1 ? of_extents : 0U;
-            if (name == "linear" || !computes_each(name) || others_are_of_samples(node))
-                return extents;
-            of = node.input(0);
-        }
-        return extents;
-    }
-
-    unsigned extent_in_shape(const Value *shape, int64_t dimension) const
-    {
-        const Node *list = builder_of_list(known_, shape);
-        const auto rank = list ? static_cast<int64_t>(list->inputs().size()) : 0;
-        const int64_t index = dimension < 0 ? dimension + rank : dimension;
-        if (index < 0 || index >= rank)
-            return extents;
-        const Value *extent = list->input(static_cast<size_t>(index));
-        const auto number = numbers(extent);
-        if (!number)
-            return marks_of(extent) & of_extents;
-        if (number->front() >= 0)
-            return 0;
-        return marks_of_inputs(*list) & spatial ? unsigned{extents} : of_extents;
-    }
-
-    unsigned extent_of_flat(const Node &node, int64_t dimension) const
-    {
-        const auto first = numbers(argument(node, "start_dim")),
-                   last = numbers(argument(node, "end_dim"));
-        if (!first || !last)
-            return extents;
-        const PictureAxes axes = axes_of(node.input(0)).flattened(first->front(), last->front());
-        if (!axes.is_known())
-            return extents;
-        return axes.is_spatial(dimension) ? of_extents : 0U;
-    }
-
-    static bool is_shape(const Value &list)
-    {
-        return name_of(*list.node()) == "size" && list.node()->inputs().size() == 1;
-    }
-
-    bool reads_extent(const Node &node)
-    {
-        const auto which = numbers(node.input(1));
-        if (!is_shape(*node.input(0)) || !which)
-            return false;
-        mark(node.output(), extent_of(node.input(0)->node()->input(), which->front()));
-        return true;
-    }
-
-    bool reads_extents(const Node &node)
-    {
-        if (!is_shape(*node.input()))
-            return false;
-        for (size_t i = 0; i < node.outputs().size(); i++)
-            mark(node.output(i), extent_of(node.input()->node()->input(), static_cast<int64_t>(i)));
-        return true;
     }
 
     void check(const Node &node, const std::string &name, unsigned &marks)
@@ -707,13 +389,6 @@ private:
                (type->front() <= last_integer || type->front() == boolean);
     }
 
-    // Returns null if the operator has no such argument.
-    const Value *axis_argument(const Node &node) const
-    {
-        const Value *axis = argument(node, "dim");
-        return axis ? axis : argument(node, "axis");
-    }
-
     void check_statistic(const Node &node, const std::string &name, unsigned &marks)
     {
         if (argument(node, "other") || node.kind().is_prim() || !is_tensor_value(*node.input(0)))
@@ -748,46 +423,12 @@ private:
                name == "kthvalue" || name == "mode" || name.rfind("fft_", 0) == 0;
     }
 
-    bool rest_is_of_samples(const Node &node) const
-    {
-        return std::any_of(node.inputs().begin() + 1, node.inputs().end(),
-                           [&](const Value *each) { return is_of_samples(each); });
-    }
-
-    // Whether places are given along a dimension that is not spatial.
-    bool is_along_other_axis(const Node &node) const
-    {
-        const auto over = numbers(axis_argument(node));
-        const PictureAxes &axes = axes_of(node.input(0));
-        return over && over->size() == 1 && axes.is_known() && !axes.is_spatial(over->front());
-    }
-
-    static const Value *index_of(const Node &node)
-    {
-        const Value *index = argument(node, "index");
-        return index ? index : argument(node, "indices");
-    }
-
-    // A mask selects places of the picture and moves nothing.
-    bool writes_through_mask(const Node &node, const std::string &name) const
-    {
-        const Value *index = index_of(node), *values = argument(node, "values");
-        return index && name.find("index_put") != std::string::npos && is_mask_list(*index) &&
-               values && !is_of_samples(values);
-    }
-
     void check_scatter(const Node &node, const std::string &name)
     {
         const Value *index = index_of(node);
         const unsigned marks = index ? marks_of(index) : unsigned{samples};
         if ((marks & samples) && !writes_through_mask(node, name) && !is_along_other_axis(node))
             report(name);
-    }
-
-    bool is_mask_list(const Value &list) const
-    {
-        return list.node()->kind() == prim::ListConstruct && list.node()->inputs().size() == 1 &&
-               (marks_of(list.node()->input(0)) & compared);
     }
 
     void report_unless_fixed(const Node &node, const std::string &name)
@@ -813,95 +454,6 @@ private:
             report(name);
     }
 
-    // ---- the axes of results
-
-    PictureAxes axes_after(const Node &node, const std::string &name) const
-    {
-        const Value *first = node.inputs().empty() ? nullptr : node.input(0);
-        const PictureAxes &axes = axes_of(first);
-        const auto over = numbers(argument(node, "dim"));
-        if (name == "permute")
-            return axes.permuted(numbers(argument(node, "dims")).value_or(std::vector<int64_t>()));
-        if (name == "transpose") {
-            const auto one = numbers(argument(node, "dim0")),
-                       other = numbers(argument(node, "dim1"));
-            return one && other ? axes.transposed(one->front(), other->front())
-                                : PictureAxes::unknown();
-        }
-        if ((name == "unsqueeze" || name == "stack") && over)
-            return axes.with(over->front());
-        if ((name == "select" || name == "squeeze") && over)
-            return axes.without(*over);
-        switch (operator_reach(name)) {
-        case OperatorReach::picture:
-        case OperatorReach::resize:
-            return axes.is_known() ? axes : PictureAxes(Layout::nchw);
-        case OperatorReach::statistic:
-        case OperatorReach::choice:
-            return after_statistic(node, name, axes);
-        case OperatorReach::gather:
-            return after_look_up(node, name);
-        case OperatorReach::elementwise:
-        case OperatorReach::loses_nan:
-            return common_axes(node);
-        default:
-            return name == "ListUnpack" || name == "chunk" || name == "split" ||
-                           name == "tensor_split" || name == "__getitem__" || name == "append" ||
-                           name == "instance_norm" || name == "group_norm"
-                       ? axes
-                       : PictureAxes::unknown();
-        }
-    }
-
-    // A lookup in a table of scalars, rows or channels yields one entry for each place.
-    PictureAxes after_look_up(const Node &node, const std::string &name) const
-    {
-        if (is_of_samples(node.input(0)))
-            return PictureAxes::unknown();
-        if (const Value *grid = argument(node, "grid"))
-            return axes_of(grid).without({-1}).with(1);
-        const Value *index = index_of(node);
-        if (!index)
-            return PictureAxes::unknown();
-        const PictureAxes &axes = axes_of(index);
-        if (name == "embedding")
-            return axes.with(-1);
-        const auto table = known_.value_of(node.input(0));
-        const bool is_flat = table && table->isTensor() && table->toTensor().dim() == 1;
-        const bool is_one = name == "take" || index->node()->inputs().size() == 1;
-        return is_one && (name == "take" || is_flat) ? axes : PictureAxes::unknown();
-    }
-
-    PictureAxes after_statistic(const Node &node, const std::string &name,
-                                const PictureAxes &axes) const
-    {
-        if (name == "softmax" || name == "log_softmax" || name == "layer_norm" ||
-            name.rfind("cum", 0) == 0 || argument(node, "other") || keeps_extents(name))
-            return axes;
-        const Value *keeps = argument(node, "keepdim");
-        const auto truth = keeps ? known_.truth_of(keeps) : std::nullopt;
-        const auto over = numbers(argument(node, "dim"));
-        if (!truth || !over)
-            return PictureAxes::unknown();
-        return *truth ? axes : axes.without(*over);
-    }
-
-    static bool keeps_extents(const std::string &name)
-    {
-        return name == "sort" || name == "argsort" || name == "topk";
-    }
-
-    // Operands are broadcast to the largest rank.
-    PictureAxes common_axes(const Node &node) const
-    {
-        PictureAxes common;
-        for (const Value *input : node.inputs())
-            if (is_of_samples(input))
-                common.join(axes_of(input));
-        return common;
-    }
-
-    std::map<const Value *, PictureAxes> axes_;
     std::map<const Value *, std::optional<Footprints>> dependence_; // only of values of samples
     std::string found_;
     bool reports_ = false;
