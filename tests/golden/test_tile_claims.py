@@ -257,6 +257,22 @@ class FillsUpAround(nn.Module):
         return (y - dark)[:, :, top : top + h, left : left + w].clamp(0, 1)
 
 
+class Dense(nn.Module):
+    """Features in a list, and a sum in place: what a layer gets does not depend on what it makes."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(3 * i + 3, 3, 3, padding=1) for i in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        features = [x]
+        for layer in self.layers:
+            features.append(functional.leaky_relu(layer(torch.cat(features, 1)), 0.2))
+        y = features[-1] * 0.2
+        y += self.layers[0](y)
+        return x + y
+
+
 class Positions(nn.Module):
     """Takes no picture that is larger than its table."""
 
@@ -387,7 +403,7 @@ OVERLAPS = {
     "strided-1": (Strided(1), None), "plain": (nn.Conv2d(3, 3, 9, padding=4), "4x4"),
     "keyed": (Keyed(128, 61), "30x30"),
     "keyed-around": (KeyedAround(128, 61), "30x30"), "looked": (Looked(), "25x0"),
-    "shifted": (Shifted(), "40x24"), "rank": (Rank(), "30x0"), "gap": (Gap(90), "90x0"),
+    "shifted": (Shifted(), "40x24"), "rank": (Rank(), "30x0"), "gap": (Gap(90), "90x0"), "dense": (Dense(), "4x4"),
 }  # fmt: skip
 
 
@@ -482,6 +498,11 @@ class ScalesByLists(nn.Module):
         return x * (0.1 * len(x.shape)) * (len("picture") / 7.0) * 10.0
 
 
+class Normed(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x / torch.norm(x, p=2, dim=1, keepdim=True).clamp(min=1e-6)
+
+
 class ScalesByTokens(nn.Module):
     """Attention within windows does, after a reshape."""
 
@@ -493,7 +514,7 @@ class ScalesByTokens(nn.Module):
 
 
 @pytest.mark.parametrize("net", [OverChannels(), PadsInside(), Table(), ScalesByChannels(), ScalesByLists(),
-                                 ScalesByTokens()])
+                                 ScalesByTokens(), mean_of_all(Dense()), Normed()])
 def test_what_is_of_one_place_stays_local(tmp_path, net):
     image = textured(331, 273)
     result = in_tiles(save(tmp_path, net), image, tile=128, isolate=0)
@@ -653,9 +674,100 @@ class BySteps(nn.Module):
         return x * x.flatten(2)[:, :, :: x.shape[3]].amax(2)[:, :, None, None]
 
 
+class ByChosen(nn.Module):
+    """One of two pictures that were computed before."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b = x * 0.5, x * 1.0
+        return a if x.shape[2] * x.shape[3] < 40000 else b
+
+
+class ByListed(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return [x * 0.5, x][min(x.shape[2] * x.shape[3] // 40000, 1)]
+
+
+class ByChannel(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        k = min(x.shape[2] * x.shape[3] // 40000, 1)
+        return x[:, k : k + 1].expand(-1, 3, -1, -1)
+
+
+class ByChannelBorder(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[2] * x.shape[3] < 40000:
+            return functional.pad(x, [0, 0, 0, 0, 1, 0])[:, :3]
+        return x[:, :3]
+
+
+class ByRoll(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.roll(x, [100 * min(x.shape[2] * x.shape[3] // 40000, 1)], [3])
+
+
+class ByDilation(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", torch.ones(3, 3, 3, 3) / 27)
+
+    def forward(self, x: Tensor) -> Tensor:
+        k = 1 + 30 * min(x.shape[2] * x.shape[3] // 40000, 1)
+        return functional.conv2d(x, self.weight, None, [1, 1], [k, k], [k, k])
+
+
+class ByOrder(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.topk(1, 1, x.shape[2] * x.shape[3] < 40000)[0].expand(-1, 3, -1, -1)
+
+
+class ByMatrix(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        weight = torch.eye(3) * (0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0)
+        return torch.matmul(x.permute(0, 2, 3, 1), weight).permute(0, 3, 1, 2)
+
+
+class ByFilledChannel(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        value = 0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0
+        y = functional.pad(x, [0, 0, 0, 0, 0, 1], value=value)
+        return y[:, :3] * y[:, 3:]
+
+
+class ByNorm(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (torch.linalg.norm(torch.ones(x.shape[2], x.shape[3])) / 250).clamp(0.5, 1)
+
+
+class ByLast(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * (torch.arange(x.shape[2] * x.shape[3])[-1] / 60000).clamp(0.5, 1)
+
+
+class ByAlias(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        scale = torch.ones(1)
+        scales = [scale]
+        scales[0].float().flatten().mul_(0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0)
+        return x * scale
+
+
+class ByNestedList(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        scale = [0.5]
+        scales = [scale]
+        scales[0][0] = 0.5 if x.shape[2] * x.shape[3] < 40000 else 1.0
+        return x * scale[0]
+
+
+class ByTransposed(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * min(x.flatten(2).transpose(1, 2).size(1) / 60000, 1.0)
+
+
 SIZED = [ByArea(), ByNumbers(), ByShorterSide(), ByList(), ByTensor(), ByFilled(), BySum(), ByPlace(), ByWeight(),
          ByIndex(), ByPieces(), ByMorePieces(), ByRepeats(), ByText(), ByRow(), ByTokens(), ByStride(), ByRange(),
-         ByBlocks(), ByData(), BySteps()]
+         ByBlocks(), ByData(), BySteps(), ByListed(), ByChannel(), ByRoll(), ByDilation(), ByOrder(), ByMatrix(),
+         ByFilledChannel(), ByNorm(), ByLast(), ByAlias(), ByNestedList(), ByTransposed()]
 
 
 class LooksUp(nn.Module):
@@ -680,7 +792,7 @@ def test_a_table_without_bounds_stays_local(tmp_path):
     *((net, "computed with the picture's size") for net in SIZED), (Sorted(), "sort"),
     (Weighed(), "adaptive_avg_pool2d"), (Jumps(), "gather"),
     (Repeats(), "loop"), (Reads(), "read from a sample"), (Dark(), "mean"),
-    (Capped(), "branch on the picture's size"), (Warp(), "computed with the picture's size"),
+    *((net, "branch on the picture's size") for net in (Capped(), ByChosen(), ByChannelBorder())), (Warp(), "computed with the picture's size"),
     (KeyedDeeply(), "of the outcome of a comparison"), (Counted(), "of the outcome of a comparison"),
     (Mean(), "mean of the outcome of a comparison"),
     (Rounded(), "of the outcome of a comparison or lookup"), (KeyedLate(), "a comparison that may"),

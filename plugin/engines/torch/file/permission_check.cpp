@@ -44,10 +44,11 @@ std::string refused_class(const Value &value, const Permissions &permissions)
 }
 
 // PyTorch writes such a cast when it knows more than the type: from an optional or a union to one
-// of its types.
+// of its types.  From a type to a union of it there is nothing to know (torch.norm has one).
 bool is_sound_cast(const Node &node)
 {
-    return node.output()->type()->isSubtypeOf(*node.input(0)->type());
+    const c10::Type &from = *node.input(0)->type(), &to = *node.output()->type();
+    return to.isSubtypeOf(from) || from.isSubtypeOf(to);
 }
 
 std::string refused_in(const Node &node, const Permissions &permissions)

@@ -14,6 +14,7 @@ void GraphWalk::follow_all()
 {
     do {
         changed_ = false;
+        passes_++;
         walk(*graph_->block());
     } while (changed_);
 }
@@ -43,6 +44,7 @@ void GraphWalk::choose(const Node &node)
 void GraphWalk::repeat(const Node &node)
 {
     const Block *body = node.blocks().at(0);
+    loops_++;
     for (size_t i = 2; i < node.inputs().size(); i++) {
         carry(node.inputs()[i], body->inputs()[i - 1]);
         carry(node.inputs()[i], node.outputs()[i - 2]);
@@ -52,6 +54,7 @@ void GraphWalk::repeat(const Node &node)
         carry_back(body->outputs()[i], body->inputs()[i]);
         carry(body->outputs()[i], node.outputs()[i - 1]);
     }
+    loops_--;
     decide(node, marks_of(node.input(0)) | marks_of(node.input(1)) | marks_of(body->outputs()[0]));
 }
 

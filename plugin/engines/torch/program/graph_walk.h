@@ -48,6 +48,8 @@ protected:
     const std::shared_ptr<torch::jit::Graph> graph_;
     const KnownValues known_;
     bool changed_ = false;
+    int loops_ = 0;  // around what is visited
+    int passes_ = 0; // of follow_all()
 
 private:
     std::map<const torch::jit::Value *, unsigned> marks_;

@@ -20,6 +20,9 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
+// A chain of more values is that of no published model, and may be longer than the stack.
+constexpr int most_deep = 1000;
+
 // The operators in conditions and in sizes of kernels.
 constexpr std::array<std::string_view, 18> simple_operators = {
     "aten::__is__", "aten::__isnot__", "aten::__not__", "aten::__and__", "aten::__or__",
@@ -86,7 +89,12 @@ std::optional<c10::IValue> KnownValues::value_of(const Value *value) const
     const auto seen = seen_.find(value);
     if (seen != seen_.end())
         return seen->second;
-    return seen_[value] = found(value);
+    if (depth_ == most_deep)
+        return std::nullopt;
+    depth_++;
+    const auto value_found = found(value);
+    depth_--;
+    return seen_[value] = value_found;
 }
 
 std::optional<c10::IValue> KnownValues::found(const Value *value) const

@@ -41,6 +41,7 @@ private:
     const torch::jit::Module &module_;
     const torch::jit::Value *const self_;
     mutable std::map<const torch::jit::Value *, std::optional<c10::IValue>> seen_;
+    mutable int depth_ = 0; // of value_of() in itself
     // Attributes that some code sets; with the value, if it is always the same flag.
     std::map<std::string, std::optional<bool>> set_;
 };

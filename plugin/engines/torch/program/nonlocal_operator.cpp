@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <vector>
 
@@ -36,17 +37,15 @@ bool raises(const Block &block)
                        [](const Node *node) { return node->kind() == prim::RaiseException; });
 }
 
-// Whether the block only computes pictures by changing borders.
-bool only_changes_borders(const Block &block)
+constexpr int most_views = 64; // of one memory that are followed
+
+bool makes_tensor(const Node &node)
 {
-    for (const Node *node : nodes_in(block)) {
-        const bool makes_tensor =
-            std::any_of(node->outputs().begin(), node->outputs().end(),
-                        [](const Value *each) { return is_tensor_value(*each); });
-        if (makes_tensor && node->blocks().empty() && !changes_borders(operator_name(*node)))
-            return false;
-    }
-    return true;
+    return std::any_of(node.outputs().begin(), node.outputs().end(), [](const Value *each) {
+        return is_tensor_value(*each) ||
+               (is_list(*each) &&
+                each->type()->containedType(0)->isSubtypeOf(*c10::TensorType::get()));
+    });
 }
 
 class Search final : PictureWalk
@@ -58,7 +57,7 @@ public:
         const Value *picture = graph->inputs().at(input);
         mark(picture, samples);
         merge_axes(picture, PictureAxes(layout));
-        dependence_[picture] = Footprints();
+        picture_ = picture;
     }
 
     Locality find()
@@ -98,17 +97,43 @@ private:
 
     // ---- how far kernels reach
 
-    // Once the reach is unknown, it is unknown for all that depends on it.
+    // Outside of loops, code is followed in its order: what a value depends on is found anew in
+    // each pass, and is what it was when it was computed, before anything else was written to it.
+    void set_dependence(const Value *value, const std::optional<Footprints> &on)
+    {
+        forget_dependence(value);
+        merge_dependence(value, on);
+    }
+
+    void forget_dependence(const Value *of)
+    {
+        if (loops_ == 0 && !written_in_loops_.count(of))
+            dependence_.erase(of);
+    }
+
+    void forget_dependences(const Node &of)
+    {
+        for (const Value *output : of.outputs())
+            forget_dependence(output);
+    }
+
+    // Once the reach is unknown, it is unknown for all that depends on it.  What a loop writes may
+    // depend on what it wrote before, and so on without an end.
     void merge_dependence(const Value *value, const std::optional<Footprints> &on)
     {
+        constexpr int most_passes = 16;
         const auto [known, is_new] = dependence_.try_emplace(value, on);
-        if (is_new) {
-            changed_ = true;
-            return;
-        }
-        const auto joined = known->second && on ? hull(*known->second, *on) : std::nullopt;
-        changed_ = changed_ || joined != known->second;
+        const bool is_known = known->second && on && passes_ <= most_passes;
+        const auto joined = is_known ? hull(*known->second, *on) : std::nullopt;
+        changed_ = changed_ || (loops_ > 0 && (is_new || joined != known->second));
         known->second = joined;
+    }
+
+    void merge_written(const Value *value, const std::optional<Footprints> &on)
+    {
+        if (loops_ > 0)
+            written_in_loops_.insert(value);
+        merge_dependence(value, on);
     }
 
     // Returns the hull over all inputs that depend on samples.  Returns nullopt if one is unknown.
@@ -160,8 +185,11 @@ private:
 
     void visit(const Node &node) override
     {
+        if (&node == *graph_->block()->nodes().begin())
+            set_dependence(picture_, Footprints()); // again in each pass
         switch (node.kind()) {
         case prim::If:
+            forget_dependences(node);
             return choose(node);
         case prim::Loop:
             return repeat(node);
@@ -175,7 +203,12 @@ private:
             return visit_list(node);
         case prim::unchecked_cast:
         case prim::unchecked_unwrap_optional:
+            forget_dependences(node);
             return carry(node.input(), node.output());
+        case prim::SetAttr:
+            if (marks_of(node.input(1)) & extents)
+                report("a picture's size that an object keeps");
+            return;
         default:
             break;
         }
@@ -193,12 +226,59 @@ private:
         const Block *yes = node.blocks().at(0), *no = node.blocks().at(1);
         if (marks & samples)
             report("a branch on samples");
-        if ((marks & extents) && !raises(*yes) && !raises(*no) &&
-            !(only_changes_borders(*yes) && only_changes_borders(*no)))
+        if ((marks & extents) && !raises(*yes) && !raises(*no) && !only_changes_borders(node))
             report("a branch on the picture's size");
         for (const Value *output : node.outputs())
             if (!is_tensor_value(*output))
                 mark(output, marks);
+    }
+
+    // Whether both branches return the same pictures, but for their borders.
+    bool only_changes_borders(const Node &branch) const
+    {
+        for (const Block *block : branch.blocks())
+            for (const Node *node : nodes_in(*block))
+                if (makes_tensor(*node) && node->blocks().empty() && !changes_borders(*node))
+                    return false;
+        for (size_t i = 0; i < branch.outputs().size(); i++)
+            if (is_tensor_value(*branch.outputs()[i]) &&
+                without_borders(branch.blocks().at(0)->outputs()[i]) !=
+                    without_borders(branch.blocks().at(1)->outputs()[i]))
+                return false;
+        return true;
+    }
+
+    // Whether nothing but width and height becomes larger or smaller.
+    bool changes_borders(const Node &node) const
+    {
+        const std::string name = operator_name(node);
+        if (!engine_torch::changes_borders(name))
+            return false;
+        const PictureAxes &axes = axes_of(node.input(0));
+        if (name == "slice" || name == "narrow") {
+            const auto over = numbers(argument(node, "dim"));
+            return !axes.is_known() || (over && axes.is_spatial(over->front()));
+        }
+        const Node *sides = builder_of_list(known_, node.input(1));
+        return !axes.is_known() || !sides || !axes.is_spatial(-1) || !axes.is_spatial(-2) ||
+               sides->inputs().size() <= 4;
+    }
+
+    const Value *without_borders(const Value *value) const
+    {
+        for (int depth = 0; depth < 64; depth++) {
+            const Node &node = *value->node();
+            if (node.kind() == prim::If) {
+                const auto truth = known_.truth_of(node.input());
+                value = node.blocks().at(truth == false ? 1 : 0)->outputs().at(value->offset());
+            } else if (node.kind() == prim::unchecked_cast ||
+                       engine_torch::changes_borders(operator_name(node))) {
+                value = node.input(0);
+            } else {
+                return value;
+            }
+        }
+        return value;
     }
 
     void report_loop(unsigned marks)
@@ -212,6 +292,7 @@ private:
     // A list stands for what its elements have in common.
     void visit_list(const Node &node)
     {
+        forget_dependences(node);
         for (const Value *input : node.inputs()) {
             mark(node.output(), marks_of(input));
             if (is_of_samples(input)) {
@@ -251,7 +332,7 @@ private:
             mark_result(output, marks);
             if (given & samples) {
                 merge_axes(output, axes_after(node, name));
-                merge_dependence(output, result);
+                set_dependence(output, result);
             }
         }
         if (writes_first(node))
@@ -267,34 +348,76 @@ private:
     // change the area or the shorter side.
     unsigned marks_of_extents(const Node &node, const std::string &name, unsigned given) const
     {
-        if (!(given & spatial) || (given & samples))
+        if (!(given & spatial) || (given & samples) || !makes_tensor(node))
             return 0;
         if (makes_places(name))
-            return places;
-        const bool is_scaled = !node.inputs().empty() && is_tensor_value(*node.input(0)) &&
-                               (name == "select" || computes_each(name)) && takes_extents(node);
-        const bool is_reduced =
-            reduces(name) && !node.kind().is_prim() && is_tensor_value(*node.input(0));
-        const bool is_compared = (given & places) && (compares(name) || rounds(name));
-        const bool is_filled = fills(name) && takes_extents(node);
-        return is_scaled || is_reduced || is_compared || is_filled || takes_values(name)
+            return begins_with_extent(node, name) ? places | measures : unsigned{places};
+        const bool is_arranged = computes_each(name) || moves_samples(name) || arranges(name);
+        const bool is_compared =
+            (given & places) && (compares(name) || rounds(name) || name == "select");
+        const bool is_filled = fills(name) && takes_extent(node);
+        const bool is_scaled = !node.inputs().empty() && !fills(name) && !takes_sizes(name) &&
+                               !moves_samples(name) && takes_extent(node);
+        return !(is_arranged || fills(name)) || is_compared || is_filled || is_scaled
                    ? unsigned{measures}
                    : 0U;
+    }
+
+    // Whether rows or columns are picked: how a border that repeats is made without a pad.
+    bool reads_borders(const Node &node, const std::string &name) const
+    {
+        const PictureAxes &axes = axes_of(node.inputs().empty() ? nullptr : node.input(0));
+        if (name == "index_select") {
+            const auto over = numbers(argument(node, "dim"));
+            return !axes.is_known() || (over && axes.is_spatial(over->front()));
+        }
+        const Node *places = name == "index" ? builder_of_list(known_, node.input(1)) : nullptr;
+        if (!places)
+            return false;
+        for (size_t i = 0; i < places->inputs().size(); i++)
+            if (axes.is_known() && is_measured(*places->input(i)) &&
+                !axes.is_spatial(static_cast<int64_t>(i)))
+                return false;
+        return true;
+    }
+
+    bool begins_with_extent(const Node &node, const std::string &name) const
+    {
+        const Value *end = name == "linspace" ? argument(node, "end") : nullptr;
+        for (const Value *each : {argument(node, "start"), argument(node, "step"), end})
+            if (each && (marks_of(each) & spatial))
+                return true;
+        return false;
     }
 
     // Whether the operator computes samples with numbers that follow from the extents.
     bool computes_with_extents(const Node &node, const std::string &name) const
     {
-        if (name == "slice") {
-            const Value *step = argument(node, "step");
-            return step && (marks_of(step) & spatial);
-        }
-        if (!computes_each(name) && operator_reach(name) != OperatorReach::picture)
+        if (!makes_tensor(node))
             return false;
-        return takes_extents(node) ||
-               std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
-                   const unsigned marks = marks_of(input);
-                   return is_tensor_value(*input) && (marks & measures) && !(marks & samples);
+        if (reads_borders(node, name))
+            return false;
+        const size_t computing = takes_shape_of_other(name) ? 1 : node.inputs().size();
+        for (size_t i = 0; i < computing; i++)
+            if (is_measured(*node.input(i)))
+                return true;
+        if (!takes_sizes(name))
+            return takes_extents(node);
+        for (const char *each : {"value", "fill_value", "step"})
+            if (const Value *number = argument(node, each); number && (marks_of(number) & spatial))
+                return true;
+        return takes_extents(node) && engine_torch::changes_borders(name) && !changes_borders(node);
+    }
+
+    // Whether values that are not samples follow from the extents.
+    bool is_measured(const Value &value) const
+    {
+        if (is_tensor_value(value))
+            return (marks_of(&value) & measures) && !is_of_samples(&value);
+        const Node *list = builder_of_list(known_, &value);
+        return list &&
+               std::any_of(list->inputs().begin(), list->inputs().end(), [&](const Value *each) {
+                   return is_tensor_value(*each) && is_measured(*each);
                });
     }
 
@@ -304,10 +427,14 @@ private:
         const bool looks_up =
             operator_reach(name) == OperatorReach::gather && rest_is_of_samples(node);
         const bool has_mode = argument(node, "rounding_mode") != nullptr; // of a division
+        const auto power = fractions(known_, argument(node, "p"));        // of a norm: 0 counts
+        const bool counts = power && !power->empty() && power->front() == 0;
+        const bool reads_bits = name == "view" && argument(node, "dtype");
         const bool returns_place =
             (name == "max" || name == "min" || name == "median") && node.outputs().size() > 1;
-        return rounds(name) || (has_mode && !is_none(argument(node, "rounding_mode"))) ||
-               looks_up || returns_place || operator_reach(name) == OperatorReach::loses_nan ||
+        return rounds(name) || counts || reads_bits ||
+               (has_mode && !is_none(argument(node, "rounding_mode"))) || looks_up ||
+               returns_place || operator_reach(name) == OperatorReach::loses_nan ||
                operator_reach(name) == OperatorReach::choice ||
                (name == "to" && makes_whole_numbers(node));
     }
@@ -320,20 +447,59 @@ private:
                schema->arguments().front().alias_info()->isWrite();
     }
 
-    // What is written to a view also changes the memory that it is a view of.
+    // What is written to a view also changes the memory that it is a view of, and its other views.
     void write(const Value *into, unsigned marks, const std::optional<Footprints> &result)
     {
-        for (int depth = 0; depth < 16; depth++) {
+        const Value *written = into;
+        for (int depth = 0; depth < most_views; depth++) {
             mark_result(into, marks);
             if (marks & samples)
-                merge_dependence(into, depth == 0 || is_unmoved(*into) ? result : std::nullopt);
+                merge_written(into, depth == 0 || is_unmoved(*into) ? result : std::nullopt);
             if ((marks & samples) && is_tensor_value(*into) && !axes_of(into).is_met())
                 merge_axes(into, PictureAxes::unknown());
             const Node &maker = *into->node();
-            if (maker.inputs().empty() || !makes_view(operator_name(maker)))
+            if (maker.kind() == prim::GetAttr && (marks & extents))
+                report("a picture's size that an object keeps");
+            if (maker.kind() == prim::ListConstruct || maker.kind() == prim::DictConstruct)
+                for (const Value *element : maker.inputs())
+                    write_element(*element, marks);
+            if (maker.inputs().empty() || !makes_view(operator_name(maker))) {
+                if (marks & samples)
+                    write_to_views(*into, *written);
                 return;
+            }
             into = maker.input(0);
         }
+        report("writes to memory with many views");
+    }
+
+    // It may have been written to through the container.
+    void write_element(const Value &element, unsigned marks)
+    {
+        if (is_tensor_value(element) || is_list(element)) {
+            mark_result(&element, marks);
+            if (marks & samples)
+                merge_written(&element, std::nullopt);
+        }
+    }
+
+    // Those that were made before.
+    void write_to_views(const Value &of, const Value &written)
+    {
+        std::vector<const Value *> views = {&of};
+        for (size_t i = 0; i < views.size(); i++)
+            for (const auto &use : views[i]->uses())
+                for (const Value *view : use.user->outputs()) {
+                    const bool is_new = makes_view(operator_name(*use.user)) &&
+                                        dependence_.count(view) > 0 && view != &written &&
+                                        std::find(views.begin(), views.end(), view) == views.end();
+                    if (!is_new)
+                        continue;
+                    if (views.size() == size_t{most_views})
+                        return report("writes to memory with many views");
+                    merge_written(view, std::nullopt);
+                    views.push_back(view);
+                }
     }
 
     // Whether writes to views of the value change it at the same places.
@@ -455,6 +621,8 @@ private:
     }
 
     std::map<const Value *, std::optional<Footprints>> dependence_; // only of values of samples
+    std::set<const Value *> written_in_loops_;
+    const Value *picture_ = nullptr;
     std::string found_;
     bool reports_ = false;
 };

@@ -68,7 +68,7 @@ constexpr std::pair<OperatorReach, const char *> table[] = {
      "eq ne lt le gt ge greater greater_equal less less_equal not_equal isnan isfinite isinf "
      "isposinf isneginf isclose nan_to_num logical_and logical_or logical_xor logical_not "
      "bitwise_and bitwise_or bitwise_xor bitwise_not __and__ __or__ __xor__ byte char short int "
-     "long bool sign sgn signbit heaviside fmax fmin searchsorted bucketize"},
+     "long bool sign sgn signbit heaviside fmax fmin searchsorted bucketize isin"},
     {OperatorReach::resize,
      "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
      "adaptive_max_pool2d adaptive_max_pool3d upsample_nearest1d upsample_nearest2d "
@@ -109,7 +109,8 @@ bool compares(const std::string &name)
 bool rounds(const std::string &name)
 {
     static const Names names = names_of("floor ceil round trunc floor_divide threshold "
-                                        "hardshrink softshrink one_hot");
+                                        "hardshrink softshrink one_hot quantize_per_tensor "
+                                        "quantize_per_channel quantize_per_tensor_dynamic");
     return names.count(name) > 0;
 }
 
@@ -118,16 +119,32 @@ bool makes_places(const std::string &name)
     return name == "arange" || name == "linspace" || name == "range";
 }
 
-bool reduces(const std::string &name)
+bool takes_sizes(const std::string &name)
 {
-    static const Names names = names_of("sum mean prod max min amax amin std var norm");
-    return names.count(name) > 0;
+    static const Names names = names_of(
+        "view reshape _unsafe_view expand broadcast_to repeat tile unflatten slice narrow pad "
+        "constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d "
+        "replication_pad2d replication_pad3d split split_with_sizes unsafe_split "
+        "unsafe_split_with_sizes chunk unsafe_chunk tensor_split unfold im2col col2im new_zeros "
+        "new_ones new_empty new_full zeros_like ones_like empty_like full_like "
+        "append insert _set_item ListConstruct TupleConstruct DictConstruct");
+    return names.count(name) > 0 || operator_reach(name) == OperatorReach::resize;
 }
 
-bool takes_values(const std::string &name)
+bool takes_shape_of_other(const std::string &name)
 {
-    return name == "tensor" || name == "scalar_tensor" || name == "as_tensor" ||
-           name == "NumToTensor";
+    return name == "view_as" || name == "expand_as" || name == "type_as" || name == "reshape_as";
+}
+
+bool arranges(const std::string &name)
+{
+    static const Names names = names_of(
+        "zeros ones empty rand randn eye new_zeros new_ones new_empty permute transpose swapaxes "
+        "swapdims movedim moveaxis t T mT numpy_T unsqueeze squeeze flatten stack select "
+        "meshgrid broadcast_tensors ListUnpack TupleUnpack TupleIndex __getitem__ unbind "
+        "view_as expand_as zeros_like ones_like empty_like append insert _set_item extend");
+    return names.count(name) > 0 ||
+           (takes_sizes(name) && operator_reach(name) != OperatorReach::resize);
 }
 
 bool fills(const std::string &name)
@@ -143,8 +160,12 @@ bool makes_pieces(const std::string &name)
 
 bool makes_view(const std::string &name)
 {
-    static const Names names = names_of("slice select narrow view reshape permute transpose "
-                                        "unsqueeze squeeze expand view_as alias data detach");
+    static const Names names =
+        names_of("slice select narrow view reshape permute transpose "
+                 "unsqueeze squeeze expand view_as alias data detach to float "
+                 "double half type_as contiguous flatten unbind split chunk "
+                 "ListUnpack __getitem__ T mT t swapaxes movedim diagonal "
+                 "unflatten");
     return names.count(name) > 0;
 }
 

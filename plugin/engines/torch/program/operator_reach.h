@@ -34,11 +34,15 @@ bool rounds(const std::string &name);
 // Whether the operator makes consecutive numbers.
 bool makes_places(const std::string &name);
 
-// Whether the operator makes one number of many.
-bool reduces(const std::string &name);
+// Whether the operator's numbers say how large the result is, or from where it is cut, but for
+// the number of a border or of a step.
+bool takes_sizes(const std::string &name);
 
-// Whether the operator makes a tensor whose values are its arguments.
-bool takes_values(const std::string &name);
+// Whether the second argument only says which shape or type the result has.
+bool takes_shape_of_other(const std::string &name);
+
+// Whether the operator computes nothing: it makes a constant, or arranges what there is.
+bool arranges(const std::string &name);
 
 // Whether the operator fills a tensor with a number.
 bool fills(const std::string &name);

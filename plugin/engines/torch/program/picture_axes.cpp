@@ -90,6 +90,13 @@ PictureAxes PictureAxes::transposed(int64_t one, int64_t other) const
     return permuted(order);
 }
 
+PictureAxes PictureAxes::reversed() const
+{
+    PictureAxes result = *this;
+    std::reverse(result.axes_.begin(), result.axes_.end());
+    return result;
+}
+
 PictureAxes PictureAxes::with(int64_t dimension) const
 {
     if (!is_known())

@@ -36,6 +36,7 @@ public:
 
     PictureAxes permuted(const std::vector<int64_t> &order) const;
     PictureAxes transposed(int64_t one, int64_t other) const;
+    PictureAxes reversed() const;
     PictureAxes with(int64_t dimension) const; // inserts a dimension that is not spatial
     PictureAxes without(const std::vector<int64_t> &dimensions) const;
     // Width and height may share a dimension afterwards.

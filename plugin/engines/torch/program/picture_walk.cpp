@@ -17,11 +17,32 @@ using torch::jit::Value;
 namespace
 {
 
-bool is_number(const Value &value)
+bool is_number(const c10::Type &type)
 {
-    const c10::TypeKind kind = value.type()->kind();
-    return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType ||
-           kind == c10::TypeKind::NumberType;
+    switch (type.kind()) {
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::NumberType:
+    case c10::TypeKind::ComplexType:
+    case c10::TypeKind::BoolType:
+    case c10::TypeKind::StringType:
+        return true;
+    case c10::TypeKind::OptionalType:
+        return is_number(*type.containedType(0));
+    default:
+        return false;
+    }
+}
+
+bool is_number_or_list(const c10::Type &type)
+{
+    switch (type.kind()) {
+    case c10::TypeKind::ListType:
+    case c10::TypeKind::OptionalType:
+        return is_number_or_list(*type.containedType(0));
+    default:
+        return is_number(type);
+    }
 }
 
 bool are_other_axes(const std::vector<int64_t> &dimensions, const PictureAxes &axes)
@@ -217,6 +238,10 @@ bool PictureWalk::reads_only_extents(const Node &node, const std::string &name)
         read_size(node, name);
         return true;
     }
+    if (name == "_shape_as_tensor") {
+        mark(node.output(), of_extents | measures);
+        return true;
+    }
     if (name == "stride" || name == "storage_offset") {
         const unsigned marks = marks_of(node.input(0));
         mark(node.output(), marks & samples ? of_extents : marks & of_extents);
@@ -229,12 +254,18 @@ bool PictureWalk::reads_only_extents(const Node &node, const std::string &name)
     if ((name == "__getitem__" && reads_extent(node)) ||
         (name == "ListUnpack" && reads_extents(node)))
         return true;
+    if (name == "__is__" || name == "__isnot__") {
+        for (const Value *input : node.inputs())
+            if (!is_tensor_value(*input))
+                mark(node.output(), marks_of(input) & of_extents);
+        return true;
+    }
     const bool is_attribute = node.kind().is_prim() && name != "tolist" && name != "min" &&
                               name != "max" && node.inputs().size() == 1 &&
                               node.outputs().size() == 1 && is_tensor_value(*node.input(0)) &&
                               !is_tensor_value(*node.output());
     return name == "dim" || name == "is_cuda" || name == "is_floating_point" ||
-           name == "ndimension" || name == "__is__" || name == "__isnot__" || is_attribute;
+           name == "ndimension" || is_attribute;
 }
 
 void PictureWalk::read_size(const Node &node, const std::string &name)
@@ -274,6 +305,17 @@ unsigned PictureWalk::extent_of(const Value *of, int64_t dimension) const
             return extent_of_flat(node, dimension);
         if (name == "im2col")
             return dimension == 2 || dimension == -1 ? of_extents : 0U;
+        if (name == "transpose") {
+            const auto one = numbers(node.input(1)), other = numbers(node.input(2));
+            if (!one || !other || (one->front() < 0) != (dimension < 0) ||
+                (other->front() < 0) != (dimension < 0))
+                return extents;
+            dimension = dimension == one->front()     ? other->front()
+                        : dimension == other->front() ? one->front()
+                                                      : dimension;
+            of = node.input(0);
+            continue;
+        }
         if (name == "linear" || !computes_each(name) || others_are_of_samples(node))
             return extents;
         of = node.input(0);
@@ -327,11 +369,17 @@ bool PictureWalk::reads_extents(const Node &node)
     return true;
 }
 
+bool PictureWalk::takes_extent(const Node &node) const
+{
+    return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
+        return (marks_of(input) & spatial) && is_number(*input->type());
+    });
+}
+
 bool PictureWalk::takes_extents(const Node &node) const
 {
     return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value *input) {
-        const bool is_text = input->type()->kind() == c10::TypeKind::StringType;
-        return (is_number(*input) || is_text) && (marks_of(input) & spatial);
+        return (marks_of(input) & spatial) && is_number_or_list(*input->type());
     });
 }
 
@@ -347,7 +395,7 @@ bool PictureWalk::makes_counted_list(const Node &node, const std::string &name) 
     if (node.outputs().size() != 1 || !is_list(*node.output()) || name == "append" ||
         name == "insert" || name == "_set_item" || name == "ListConstruct")
         return false;
-    return takes_extents(node) || (makes_pieces(name) && cuts_picture(node));
+    return takes_extent(node) || (makes_pieces(name) && cuts_picture(node));
 }
 
 bool PictureWalk::cuts_picture(const Node &node) const
@@ -366,11 +414,17 @@ PictureAxes PictureWalk::axes_after(const Node &node, const std::string &name) c
     const auto over = numbers(argument(node, "dim"));
     if (name == "permute")
         return axes.permuted(numbers(argument(node, "dims")).value_or(std::vector<int64_t>()));
-    if (name == "transpose") {
-        const auto one = numbers(argument(node, "dim0")), other = numbers(argument(node, "dim1"));
+    if (name == "mT")
+        return axes.transposed(-2, -1);
+    if (name == "t" || name == "T" || name == "numpy_T")
+        return axes.reversed();
+    if (name == "transpose" || name == "swapaxes" || name == "swapdims") {
+        const auto one = numbers(node.input(1)), other = numbers(node.input(2));
         return one && other ? axes.transposed(one->front(), other->front())
                             : PictureAxes::unknown();
     }
+    if (name == "unfold")
+        return axes.with(-1);
     if ((name == "unsqueeze" || name == "stack") && over)
         return axes.with(over->front());
     if ((name == "select" || name == "squeeze") && over)

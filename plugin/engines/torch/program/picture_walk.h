@@ -66,6 +66,8 @@ protected:
     // Handles operators that read extents, strides and lengths but no samples.
     bool reads_only_extents(const torch::jit::Node &node, const std::string &name);
     // Whether a single number, or a text, follows from the extents.
+    bool takes_extent(const torch::jit::Node &node) const;
+    // The same for all arguments that are no tensors.
     bool takes_extents(const torch::jit::Node &node) const;
     static bool computes_each(const std::string &name);
     // Elements that are put into a list do not say how long it becomes.
