@@ -165,3 +165,21 @@ def test_a_filter_that_nobody_can_take_from(script):
     path = script(channels=3, output_channels=1)
     result = run(f"{support.fake(path)},format=rgb24", "rgb24", frames_of("rgb24"))
     assert result.returncode > 0 and "common format" in result.stderr, result
+
+
+@pytest.mark.parametrize("pixel_format", ["yuvj420p", "yuvj422p", "yuvj444p"])
+@pytest.mark.parametrize("options", [{}, {"enable": "eq(n,1)"}], ids=str)
+def test_full_range_is_not_made_rgb_for_an_encoder_without_its_formats(script, pixel_format, options, tmp_path):
+    """Most encoders of YUV have none; results have the limited range then, as ffmpeg's scaler makes it."""
+    made, path = tmp_path / "made.mkv", script(channels=3)
+    source = ("-f", "lavfi", "-i", f"testsrc2=s={2 * WIDTH}x{2 * HEIGHT}:r=5:d=0.6,scale=iw/2:ih/2,gblur=3,"
+              f"format={pixel_format}")
+    support.succeed(*source, "-vf", support.fake(path, **options), "-c:v", "ffv1", made, fake_engine=True)
+    told = support.execute([support.sibling("ffprobe"), "-v", "error", "-show_entries",
+                            "stream=pix_fmt,color_range", "-of", "csv=p=0", made])
+    limited = pixel_format.replace("j", "")
+    assert told.stdout.decode().strip() == f"{limited},tv"
+    results, wanted = (
+        numpy.frombuffer(support.succeed(*given, "-f", "rawvideo", "-", plain=True).stdout, "u1").astype(int)
+        for given in (["-i", made], [*source, "-vf", f"scale=out_range=tv,format={limited}"]))
+    assert results.shape == wanted.shape and abs(results - wanted).max() <= 2

@@ -264,14 +264,11 @@ private:
 AVPixelFormat full_chroma_format(AVPixelFormat format)
 {
     const AVPixFmtDescriptor &wanted = *av_pix_fmt_desc_get(format);
-    const auto is_jpeg = [](const AVPixFmtDescriptor &described) {
-        return strncmp(described.name, "yuvj", 4) == 0;
-    };
     for (const AVPixelFormat *full = full_chroma_formats(); *full != AV_PIX_FMT_NONE; full++) {
         const AVPixFmtDescriptor &described = *av_pix_fmt_desc_get(*full);
         if (described.comp[0].depth == wanted.comp[0].depth &&
             described.nb_components == wanted.nb_components &&
-            is_jpeg(described) == is_jpeg(wanted))
+            has_forced_range(*full) == has_forced_range(format))
             return *full;
     }
     return AV_PIX_FMT_NONE;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "colours.h"
 
+#include "formats.h"
+
 extern "C" {
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -90,16 +92,8 @@ void set_from_rgb(Colours &colours, const LumaShares &share, const Range &range)
 
 bool is_full_range(const AVFrame *frame)
 {
-    switch (frame->format) {
-    case AV_PIX_FMT_YUVJ420P:
-    case AV_PIX_FMT_YUVJ422P:
-    case AV_PIX_FMT_YUVJ444P:
-    case AV_PIX_FMT_YUVJ440P:
-    case AV_PIX_FMT_YUVJ411P:
-        return true;
-    default:
-        return frame->color_range == AVCOL_RANGE_JPEG;
-    }
+    return has_forced_range(static_cast<AVPixelFormat>(frame->format)) ||
+           frame->color_range == AVCOL_RANGE_JPEG;
 }
 
 Colours colours_of(const AVFrame *frame)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace dnn_torch
@@ -153,6 +154,12 @@ bool has_alpha(const AVPixFmtDescriptor &format)
 bool has_alpha(AVPixelFormat format)
 {
     return has_alpha(*av_pix_fmt_desc_get(format));
+}
+
+bool has_forced_range(AVPixelFormat format)
+{
+    const char *name = av_get_pix_fmt_name(format);
+    return name && std::string_view(name).starts_with("yuvj");
 }
 
 const AVPixelFormat *formats_for_any_model()

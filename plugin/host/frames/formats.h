@@ -36,6 +36,8 @@ bool is_rgb(const AVPixFmtDescriptor &format);
 bool is_rgb(AVPixelFormat format);
 bool has_alpha(const AVPixFmtDescriptor &format);
 bool has_alpha(AVPixelFormat format);
+// Whether the format itself says that the range is the full one: yuvj*.
+bool has_forced_range(AVPixelFormat format);
 
 // Returns how many channels of this format a model sees that takes both 1 and 3: 3 of RGB, 1 of
 // grey and YUV.

@@ -127,8 +127,11 @@ void Recoder::convert(const AVFrame *from, AVFrame *to, const AVFrame *kept)
 void carry_colour_properties(const AVFrame *from, AVFrame *to)
 {
     if (is_rgb(format_of(from)) == is_rgb(format_of(to))) {
+        const bool loses_range =
+            has_forced_range(format_of(from)) && !has_forced_range(format_of(to));
         to->colorspace = from->colorspace;
-        to->color_range = from->color_range;
+        to->color_range =
+            loses_range && is_yuv(format_of(to)) ? AVCOL_RANGE_MPEG : from->color_range;
         to->chroma_location = from->chroma_location;
         return;
     }

@@ -5,7 +5,6 @@
 #include "host/frames/formats.h"
 
 #include <cstdint>
-#include <string_view>
 
 namespace dnn_torch
 {
@@ -42,12 +41,9 @@ bool has(AVPixelFormat format, uint64_t flag)
     return (described(format).flags & flag) != 0;
 }
 
-bool has_forced_range(AVPixelFormat format)
-{
-    return std::string_view(described(format).name).starts_with("yuvj");
-}
-
-// Returns whether `result` can hold the whole output for a frame of format `frame`.
+// Returns whether `result` can hold the whole output for a frame of format `frame`.  Results for
+// yuvj* may be yuv* of the limited range, as ffmpeg's scaler makes of it: many encoders take no
+// other, and would get RGB.
 bool holds_results_of(AVPixelFormat frame, AVPixelFormat result)
 {
     const AVPixFmtDescriptor &from = described(frame), &to = described(result);
@@ -55,7 +51,7 @@ bool holds_results_of(AVPixelFormat frame, AVPixelFormat result)
         return false;
     if (has(result, AV_PIX_FMT_FLAG_RGB))
         return row_layout(result, 3).unseen < 0;
-    return has_forced_range(frame) == has_forced_range(result) &&
+    return (has_forced_range(frame) || !has_forced_range(result)) &&
            to.log2_chroma_w <= from.log2_chroma_w && to.log2_chroma_h <= from.log2_chroma_h;
 }
 
