@@ -59,17 +59,17 @@ Failure no_resources(const char *what, int error)
 }
 
 // Compute libraries do not always check whether they got the memory that they asked for.
-std::string words_on_address_space(int number)
+std::string words_on_address_space(int number, rlim_t addresses)
 {
-    rlimit limit = {};
     const bool is_fault = number == SIGSEGV || number == SIGBUS || number == SIGABRT;
-    if (!is_fault || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    if (!is_fault || addresses == RLIM_INFINITY)
         return "";
-    return concat(", as when its address space runs out, which is limited to ",
-                  limit.rlim_cur >> 20, " MiB; raise it (ulimit -v)");
+    return concat(", as when its address space runs out, which is limited to ", addresses >> 20,
+                  " MiB; raise it (ulimit -v)");
 }
 
-std::string describe(const dnn_torch::ChildEnd &end)
+// `addresses` is what the process's address space was limited to.
+std::string describe(const dnn_torch::ChildEnd &end, rlim_t addresses)
 {
     if (!end.known)
         return "has ended";
@@ -78,7 +78,8 @@ std::string describe(const dnn_torch::ChildEnd &end)
     const int number = WTERMSIG(end.status);
     const char *name = sigdescr_np(number);
     return concat("was ended by signal ", number, " (", name ? name : "of no name", ")",
-                  number == SIGKILL ? ", as when memory runs out" : words_on_address_space(number));
+                  number == SIGKILL ? ", as when memory runs out"
+                                    : words_on_address_space(number, addresses));
 }
 
 std::string in_seconds(std::chrono::microseconds time)
@@ -231,9 +232,11 @@ void Child::look_after(int output)
             tuning = -1;
         if (is_overdue())
             process_->end_by_force();
+        rlimit addresses = {RLIM_INFINITY, RLIM_INFINITY}; // until it is waited for
+        prlimit(process_->number(), RLIMIT_AS, nullptr, &addresses);
         if (const auto end = process_->wait(Clock::now()); end.come) {
             read_output(output);
-            return note_end(end);
+            return note_end(end, addresses.rlim_cur);
         }
     }
 }
@@ -269,12 +272,12 @@ bool Child::is_overdue()
     return true;
 }
 
-void Child::note_end(const dnn_torch::ChildEnd &end)
+void Child::note_end(const dnn_torch::ChildEnd &end, rlim_t addresses)
 {
     printed_.finish();
     std::lock_guard lock(mutex_);
     if (verdict_.empty())
-        verdict_ = describe(end);
+        verdict_ = describe(end, addresses);
     last_words_ = printed_.last();
     is_ended_ = true;
     idle_channels_.clear();

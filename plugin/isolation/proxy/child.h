@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 namespace isolation
@@ -151,7 +152,7 @@ private:
     void look_after(int output);
     bool read_output(int output);
     bool is_overdue();
-    void note_end(const dnn_torch::ChildEnd &end);
+    void note_end(const dnn_torch::ChildEnd &end, rlim_t addresses);
 
     // Becomes readable when the process ends; below 0 if the kernel has no such handle.
     int handle() const { return process_ ? process_->handle() : -1; }
