@@ -135,6 +135,8 @@ private:
         return {.data = reinterpret_cast<Sample *>(bytes.data()), .stride = stride, .size = size};
     }
 
+    static constexpr int room_of_row = static_cast<int>(row_room);
+
     // Returns the first sample of a row, which has room for neighbours and whole vectors around it.
     Sample *row(size_t number, int width)
     {
@@ -203,7 +205,7 @@ private:
         const int width = from.size.width;
         const auto count = static_cast<size_t>(width);
         Sample *const here = row(0, width), *const first = row(1, width),
-                      *const second = row(2, width), *const both = row(3, 2 * width + row_room);
+                      *const second = row(2, width), *const both = row(3, 2 * width + room_of_row);
         for (int y = 0; y < from.size.height; y++) {
             memcpy(here, from.row(y), count * sizeof(Sample));
             here[-1] = here[0];
@@ -223,7 +225,7 @@ private:
     {
         const int width = to.size.width;
         const auto count = static_cast<size_t>(width);
-        Sample *const both = row(0, 2 * width + row_room), *const even = row(1, width),
+        Sample *const both = row(0, 2 * width + room_of_row), *const even = row(1, width),
                       *const odd = row(2, width);
         for (int y = 0; y < to.size.height; y++) {
             memcpy(both, from.row(y), static_cast<size_t>(from.size.width) * sizeof(Sample));
