@@ -52,12 +52,11 @@ class Search final : PictureWalk
 {
 public:
     Search(const Module &module, const std::shared_ptr<Graph> &graph, size_t input, Layout layout)
-        : PictureWalk(module, graph)
+        : PictureWalk(module, graph), picture_(graph->inputs().at(input))
     {
-        const Value *picture = graph->inputs().at(input);
-        mark(picture, samples);
-        merge_axes(picture, PictureAxes(layout));
-        picture_ = picture;
+        mark(picture_, samples);
+        merge_axes(picture_, PictureAxes(layout));
+        set_dependence(picture_, Footprints()); // also where no code follows
     }
 
     Locality find()
@@ -622,7 +621,7 @@ private:
 
     std::map<const Value *, std::optional<Footprints>> dependence_; // only of values of samples
     std::set<const Value *> written_in_loops_;
-    const Value *picture_ = nullptr;
+    const Value *const picture_;
     std::string found_;
     bool reports_ = false;
 };

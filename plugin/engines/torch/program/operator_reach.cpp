@@ -127,7 +127,7 @@ bool takes_sizes(const std::string &name)
         "replication_pad2d replication_pad3d split split_with_sizes unsafe_split "
         "unsafe_split_with_sizes chunk unsafe_chunk tensor_split unfold im2col col2im new_zeros "
         "new_ones new_empty new_full zeros_like ones_like empty_like full_like "
-        "append insert _set_item ListConstruct TupleConstruct DictConstruct");
+        "append insert _set_item");
     return names.count(name) > 0 || operator_reach(name) == OperatorReach::resize;
 }
 
@@ -138,12 +138,12 @@ bool takes_shape_of_other(const std::string &name)
 
 bool arranges(const std::string &name)
 {
-    static const Names names = names_of(
-        "zeros ones empty rand randn eye new_zeros new_ones new_empty permute transpose swapaxes "
-        "swapdims movedim moveaxis t T mT numpy_T unsqueeze squeeze flatten stack select "
-        "meshgrid broadcast_tensors ListUnpack TupleUnpack TupleIndex __getitem__ unbind "
-        "view_as expand_as zeros_like ones_like empty_like append insert _set_item extend");
-    return names.count(name) > 0 ||
+    static const Names names =
+        names_of("zeros ones empty rand randn eye permute transpose swapaxes "
+                 "swapdims movedim moveaxis t T mT numpy_T unsqueeze squeeze flatten stack select "
+                 "meshgrid broadcast_tensors ListUnpack TupleUnpack TupleIndex __getitem__ unbind "
+                 "extend");
+    return names.count(name) > 0 || takes_shape_of_other(name) ||
            (takes_sizes(name) && operator_reach(name) != OperatorReach::resize);
 }
 

@@ -393,7 +393,7 @@ bool PictureWalk::computes_each(const std::string &name)
 bool PictureWalk::makes_counted_list(const Node &node, const std::string &name) const
 {
     if (node.outputs().size() != 1 || !is_list(*node.output()) || name == "append" ||
-        name == "insert" || name == "_set_item" || name == "ListConstruct")
+        name == "insert" || name == "_set_item")
         return false;
     return takes_extent(node) || (makes_pieces(name) && cuts_picture(node));
 }
